@@ -6,7 +6,7 @@ import { LimitError } from '../src/bencode/limits.ts';
 import { ISSUE_CODES } from '../src/errors/codes.ts';
 import { MetainfoError, ValidationError } from '../src/errors/errors.ts';
 import { parseMagnet } from '../src/magnet/magnet.ts';
-import type { Profile } from '../src/model/issues.ts';
+import type { Profile } from '../src/model/profile.ts';
 import { Torrent } from '../src/model/torrent/torrent.ts';
 import { formatTorrent } from '../src/print/print-torrent.ts';
 import { hex, sha1, sha256 } from '../test/support/build.ts';

@@ -92,9 +92,9 @@ export {
   InfoDictV2Create,
   withRules,
 } from './model/info-dict.ts';
-export type { Profile, ValidationContext } from './model/issues.ts';
 export { PieceLayers } from './model/piece-layers.ts';
 export { DhtNode } from './model/primitives.ts';
+export type { Profile, ValidationContext } from './model/profile.ts';
 export type { FileRange, V1PieceRange, V2PieceRange } from './model/ranges.ts';
 export {
   type FromDecodedOptions,

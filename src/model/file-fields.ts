@@ -124,7 +124,7 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
 export function withUtf8Name(map: BencodeMap, key: 'name' | 'path', issues: Issues): BencodeMap {
   const utf8 = map.get(`${key}.utf-8`);
   const value = map.get(key);
-  if (utf8 === undefined || value === undefined || issues.profile === 'strict') return map;
+  if (utf8 === undefined || value === undefined || issues.rules.isExact) return map;
   const parts = (name: BencodeValue) => (Array.isArray(name) ? name : [name]);
   const isText = (part: BencodeValue) => part instanceof Uint8Array && isUtf8(part);
   const isNotUtf8 = (part: BencodeValue) => part instanceof Uint8Array && !isUtf8(part);

@@ -14,7 +14,8 @@ import {
   V2_FIELDS,
 } from './info-fields.ts';
 import { fromInput, isDictionary } from './input.ts';
-import { Issues, requireContext, type ValidationContext } from './issues.ts';
+import { Issues } from './issues.ts';
+import { requireContext, type ValidationContext } from './profile.ts';
 import { v1V2FilesMatch } from './rules/hybrid.ts';
 import { expectedDraftPieces, expectedNPieces, padfileAlignment } from './rules/pieces.ts';
 import { disallowedFields, lengthXorFiles } from './rules/rules.ts';

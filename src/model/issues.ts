@@ -1,53 +1,11 @@
-/** Collects the issues of a validation, and says how strict the validation is. */
+/** Collects the issues of a validation. */
 import { isUtf8 } from 'node:buffer';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { codeUnitsAtMost, keyBytes } from '../bencode/value.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { type Issue, toHex } from '../errors/errors.ts';
-import { checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
-
-/** A set of rules to validate against (docs/validation.md). */
-export type Profile = 'default' | 'strict' | 'compat';
-
-/** How strictly a torrent is validated. */
-export interface ValidationContext {
-  /**
-   * `default`: the rules of the models, and every rule of BEP 52 that can be checked from the torrent alone. `strict`: also
-   * padding, names of pad files, canonical bencode in v1, `meta version`. `compat`: accepts what libtorrent loads.
-   *
-   * @default 'default'
-   */
-  profile?: Profile;
-  /**
-   * Whether files must start where pieces start. `strict`: where there are pad files. `ignore`: never. `forbid`: there must be
-   * no pad files. `default`: `strict` for hybrid torrents and in the strict profile, else `ignore`.
-   *
-   * @default 'default'
-   */
-  padding?: 'default' | 'ignore' | 'strict' | 'forbid';
-  /**
-   * Whether a pad file must be named `.pad/<length>`. `default`: only in the strict profile.
-   *
-   * @default 'default'
-   */
-  paddingPath?: 'default' | 'strict';
-}
-
-const SETTINGS: OptionStructs<ValidationContext> = {
-  profile: oneOf('default', 'strict', 'compat'),
-  padding: oneOf('default', 'ignore', 'strict', 'forbid'),
-  paddingPath: oneOf('default', 'strict'),
-};
-
-/**
- * Checks a context and returns a copy. Unknown values are errors: a misspelt `strict` must not weaken the validation.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid context
- */
-export function requireContext(context: ValidationContext): ValidationContext {
-  return checkOptions(context, SETTINGS, { name: 'context', example: "{ profile: 'strict' }" });
-}
+import { PROFILES, type Profile, type ProfileRules } from './profile.ts';
 
 /** Longer keys are cut in the path of an issue: a thousand issues may lie below a key of a megabyte. */
 const MAX_KEY = 256;
@@ -61,20 +19,12 @@ function evaluate<T extends string | BencodePath>(value: Lazy<T>): T {
   return typeof value === 'function' ? value() : value;
 }
 
-/** The codes of the issues at or below a path, and the steps below it. */
-interface Place {
-  codes: Set<IssueCode>;
-  steps: Map<string | number, Place>;
-}
-
-const newPlace = (): Place => ({ codes: new Set(), steps: new Map() });
-
 /** Added to an error that is a warning in compat. */
 const COMPAT_HINT = '(profile compat, --compat, accepts it)';
 
 /** Collects issues while a torrent or a draft is validated. */
 export class Issues {
-  readonly profile: Profile;
+  readonly rules: ProfileRules;
   /** The path of the value that is being decoded: on-disk keys (one character per byte) and indexes. */
   readonly path: (string | number)[] = [];
   /** The severity of an issue that is added without one. In compat, `warning` inside a value that libtorrent ignores. */
@@ -85,14 +35,14 @@ export class Issues {
   readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
   readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
 
-  /** The paths of all listed issues; null as long as there are none. */
-  #places: Place | null = null;
+  /** The codes of the listed issues, by the first two steps of their paths. */
+  readonly #places = new Map<unknown, Map<unknown, Set<IssueCode>>>();
   readonly #limits: Readonly<Record<LimitName, number>>;
   #items = 0;
   #bytes = 0;
 
   constructor(profile: Profile = 'default', limits = DEFAULT_LIMITS) {
-    this.profile = profile;
+    this.rules = PROFILES[profile];
     this.#limits = limits;
   }
 
@@ -114,7 +64,7 @@ export class Issues {
   }
 
   get compat(): boolean {
-    return this.profile === 'compat';
+    return this.rules.isAsLibtorrent;
   }
 
   get isEmpty(): boolean {
@@ -144,7 +94,9 @@ export class Issues {
     }
     this.#listed[severity] += 1;
     const raw = [...this.path, ...evaluate(below)];
-    this.#remember(raw, code);
+    const [first, second] = raw;
+    const seconds = this.#places.get(first) ?? new Map<unknown, Set<IssueCode>>();
+    this.#places.set(first, seconds.set(second, (seconds.get(second) ?? new Set()).add(code)));
     const { spec } = ISSUE_CODES[code];
     this.#list.push({
       code,
@@ -179,27 +131,10 @@ export class Issues {
     }
   }
 
-  /** Whether an issue at or below a path is listed: any issue, or one with the given code. */
-  covers(path: Lazy<BencodePath>, code?: IssueCode): boolean {
-    if (!this.#places) return false;
-    let place: Place | undefined = this.#places;
-    for (const step of evaluate(path)) {
-      place = place.steps.get(step);
-      if (!place) return false;
-    }
-    return !code || place.codes.has(code);
-  }
-
-  #remember(raw: BencodePath, code: IssueCode): void {
-    this.#places ??= newPlace();
-    let place = this.#places;
-    place.codes.add(code);
-    for (const step of raw) {
-      const next: Place = place.steps.get(step) ?? newPlace();
-      place.steps.set(step, next);
-      place = next;
-      place.codes.add(code);
-    }
+  /** Whether an issue at or below a path of two steps is listed: any issue, or one with the given code. */
+  covers([first, second]: readonly [string, string], code?: IssueCode): boolean {
+    const codes = this.#places.get(first)?.get(second);
+    return codes !== undefined && (!code || codes.has(code));
   }
 
   /** All issues, errors first. They have byte offsets when the bytes are given. */

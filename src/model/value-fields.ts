@@ -68,7 +68,7 @@ export function decodeList<T>(
 /** Decodes a value outside `info`, where clients ignore invalid values: issues are warnings, errors only in strict. */
 function asWarnings<T>(issues: Issues, decode: () => T): T {
   const { severity } = issues;
-  if (issues.profile !== 'strict') issues.severity = 'warning';
+  if (issues.rules.ignoredByClients === 'warning') issues.severity = 'warning';
   const result = decode();
   issues.severity = severity;
   return result;
@@ -163,12 +163,11 @@ export const privateFlag: Field<boolean> = {
   decode: (value, issues) => {
     const number = decodeInteger(value, issues);
     if (number !== undefined && number !== 0 && number !== 1) {
-      const severity = issues.profile === 'strict' ? 'error' : 'warning';
       issues.add(
         'private',
         [],
         () => `expected 1 or 0, got ${number}: not every client treats that as private`,
-        severity,
+        issues.rules.ignoredByClients,
       );
     }
     return number === undefined ? undefined : number !== 0;

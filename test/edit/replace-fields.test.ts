@@ -6,7 +6,7 @@ import { type Encodable, RawBencode } from '../../src/bencode/value.ts';
 import type { TorrentChanges } from '../../src/edit/changes.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
-import type { ValidationContext } from '../../src/model/issues.ts';
+import type { ValidationContext } from '../../src/model/profile.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { latin1 } from '../bencode/reference.ts';
 import { FIXTURES } from '../fixtures/fixtures.ts';

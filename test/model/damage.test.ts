@@ -6,7 +6,7 @@ import { LimitError } from '../../src/bencode/limits.ts';
 import { ISSUE_CODES } from '../../src/errors/codes.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import { safePaths } from '../../src/layout/safe-path.ts';
-import type { Profile } from '../../src/model/issues.ts';
+import type { Profile } from '../../src/model/profile.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import {
   A,

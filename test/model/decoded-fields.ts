@@ -2,7 +2,8 @@
 import { decode } from '../../src/bencode/decode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
 import { decodeFields } from '../../src/model/field.ts';
-import { Issues, type Profile } from '../../src/model/issues.ts';
+import { Issues } from '../../src/model/issues.ts';
+import type { Profile } from '../../src/model/profile.ts';
 import { type Plain, reference } from '../bencode/reference.ts';
 
 /** The code and the path of each issue. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Profile } from '../../src/model/issues.ts';
+import type { Profile } from '../../src/model/profile.ts';
 import { libtorrentMissing } from '../support/external.ts';
 import { type ContentAnswer, LibtorrentOracle } from '../support/libtorrent.ts';
 import { disagreement, mutants } from '../support/mutants.ts';

@@ -8,7 +8,7 @@ import { encode } from '../../src/bencode/encode.ts';
 import { LimitError, type LimitName } from '../../src/bencode/limits.ts';
 import { ISSUE_CODES, type IssueCode } from '../../src/errors/codes.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
-import type { Profile } from '../../src/model/issues.ts';
+import type { Profile } from '../../src/model/profile.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import type { Expected } from '../fixtures/expected.ts';
 import { FIXTURES } from '../fixtures/fixtures.ts';

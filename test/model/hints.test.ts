@@ -7,7 +7,7 @@ import bencode from 'bencode';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { toHex, ValidationError } from '../../src/errors/errors.ts';
-import type { Profile } from '../../src/model/issues.ts';
+import type { Profile } from '../../src/model/profile.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { formatTorrent } from '../../src/print/print-torrent.ts';
 import { noise } from '../hash/reference.ts';

@@ -90,9 +90,12 @@ describe('Issues.within', () => {
 describe('Issues.covers', () => {
   it('returns whether an issue at or below a path was added', () => {
     const issues = new Issues();
-    issues.within('a', () => issues.add('type', [0, 'b'], 'x'));
-    for (const path of [[], ['a'], ['a', 0], ['a', 0, 'b']]) assert.ok(issues.covers(path), path.join('.'));
-    for (const path of [['b'], ['a', 1], ['a', 0, 'b', 'c']]) assert.ok(!issues.covers(path), path.join('.'));
+    issues.within('info', () => issues.add('type', ['files', 0, 'length'], 'x'));
+    assert.ok(issues.covers(['info', 'files']));
+    assert.ok(issues.covers(['info', 'files'], 'type'));
+    assert.ok(!issues.covers(['info', 'files'], 'url'));
+    assert.ok(!issues.covers(['info', 'name']));
+    assert.ok(!issues.covers(['piece layers', 'files']));
   });
 });
 
@@ -193,24 +196,6 @@ describe('more than 1000 issues', () => {
     issues.add('type', [], 'x');
     assert.ok(issues.hasErrors);
     assert.equal(issues.finish()[0]?.severity, 'error');
-  });
-
-  it('do not slow covers() down', () => {
-    const issues = new Issues();
-    for (let i = 0; i < 1000; i += 1) issues.add('type', ['info', 'files', i, 'length'], 'a');
-    let reads = 0;
-    const path = ['info', 'files', 999, 'path'];
-    const counted = new Proxy(path, {
-      get(target, key) {
-        if (typeof key === 'string' && /^\d+$/.test(key)) reads += 1;
-        return Reflect.get(target, key);
-      },
-    });
-    assert.ok(!issues.covers(counted));
-    assert.ok(reads <= path.length, `${reads} reads`);
-    assert.ok(issues.covers(['info', 'files', 999]));
-    assert.ok(issues.covers(['info', 'files'], 'type'));
-    assert.ok(!issues.covers(['info', 'files'], 'url'));
   });
 
   it('evaluate paths and messages of listed issues only', () => {

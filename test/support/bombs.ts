@@ -1,6 +1,6 @@
 /** Hostile torrents: small files that claim huge content, and large ones that take much time or memory in a naive reader. */
 
-import type { Profile } from '../../src/model/issues.ts';
+import type { Profile } from '../../src/model/profile.ts';
 import {
   A,
   type Bencode,

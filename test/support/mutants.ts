@@ -4,7 +4,7 @@ import { pick, seedRandom } from '../../fuzz/engine/random.ts';
 import { TORRENT_WORDS } from '../../fuzz/engine/target.ts';
 import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
-import type { Profile } from '../../src/model/issues.ts';
+import type { Profile } from '../../src/model/profile.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import {
   A,

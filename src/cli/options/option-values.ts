@@ -7,8 +7,8 @@ import { MAX_THREADS } from '../../hash/hash-request.ts';
 import type { PadNames } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { parsePeer } from '../../magnet/magnet.ts';
-import type { ValidationContext } from '../../model/issues.ts';
 import type { DhtNode } from '../../model/primitives.ts';
+import type { ValidationContext } from '../../model/profile.ts';
 import type { ReadOptions } from '../../model/torrent/torrent.ts';
 
 // Each parser throws an InvalidArgumentError with the reason. Commander adds the name of the option.

@@ -39,7 +39,7 @@ function matchSingle({ info, issues }: Subject, file: FlatFile): void {
 }
 
 function matchContent({ info, isPad, issues }: Subject, list: readonly FileItem[], flat: readonly FlatFile[]): boolean {
-  const ordered = (file: { length: number }) => issues.profile === 'strict' || file.length > 0;
+  const ordered = (file: { length: number }) => issues.rules.isExact || file.length > 0;
   const v1 = list.filter((file) => !isPad(file) && ordered(file));
   const v2 = flat.filter(ordered);
   const different = v1.findIndex((file, i) => !v2[i] || !isSame(file, v2[i]));

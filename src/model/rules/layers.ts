@@ -17,7 +17,7 @@ export function piecesRoots({ flat, issues }: Subject): void {
     if (length === 0 && piecesRoot) {
       const message = 'expected no pieces root for an empty file, got one';
       // Deluge writes a root of zeros.
-      if (isZero && issues.profile === 'default') issues.add('pieces_root', pathOf, message, 'warning');
+      if (isZero && !issues.rules.isExact) issues.add('pieces_root', pathOf, message, 'warning');
       else issues.forgivable('pieces_root', pathOf, message);
     } else if (isZero) issues.add('pieces_root', pathOf, 'expected a hash, got 32 zero bytes');
     if (length > 0 && piecesRoot === undefined)
@@ -39,7 +39,7 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
   for (const file of flat) {
     if (file.length > pieceLength && file.piecesRoot) expected.set(toHex(file.piecesRoot), file);
   }
-  const pathOf = (root: string) => () => ['piece layers', keyOf(root)];
+  const pathOf = (root: string) => ['piece layers', keyOf(root)] as const;
   const complete: string[] = [];
   for (const [root, file] of expected) {
     const layer = layers.get(root);

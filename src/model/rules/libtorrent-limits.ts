@@ -36,6 +36,5 @@ export function libtorrentSizes({ version, info, flat, issues }: Subject): void 
 export function maxPieceLength({ info, issues }: Subject): void {
   if (info.pieceLength == null || info.pieceLength <= LIBTORRENT_MAX_PIECE_LENGTH) return;
   const message = `expected at most ${LIBTORRENT_MAX_PIECE_LENGTH}, the longest that libtorrent loads, got ${info.pieceLength}`;
-  const severity = issues.profile === 'default' ? 'warning' : 'error';
-  issues.add('piece_length', ['info', 'piece length'], message, severity);
+  issues.add('piece_length', ['info', 'piece length'], message, issues.rules.refusedByLibtorrent);
 }

@@ -39,7 +39,7 @@ export function padfileAlignment({ version, info, isPad, context, issues }: Subj
     if (pad >= 0) issues.add('padfile_alignment', pathOf(pad), 'expected no pad files, got one');
     return;
   }
-  const strict = padding === 'strict' || (padding === 'default' && issues.profile === 'strict');
+  const strict = padding === 'strict' || (padding === 'default' && issues.rules.isExact);
   if (!(version === 'hybrid' ? strict || padding === 'default' : strict && pad >= 0)) return;
   const unaligned = firstUnaligned(files, pieceLength);
   if (unaligned >= 0) {
@@ -57,7 +57,7 @@ export function padfileAlignment({ version, info, isPad, context, issues }: Subj
 /** A pad file must be named `.pad/<length>`, in strict or when the context asks for it. */
 export function padPath({ version, info, isPad, context, issues }: Subject): void {
   const { paddingPath = 'default' } = context;
-  const strict = paddingPath === 'strict' || (paddingPath === 'default' && issues.profile === 'strict');
+  const strict = paddingPath === 'strict' || (paddingPath === 'default' && issues.rules.isExact);
   if (version === 'v2' || !strict) return;
   for (const [index, file] of (info.files ?? []).entries()) {
     const isNamed = file.path.length === 2 && file.path[0] === '.pad' && file.path[1] === String(file.length);

@@ -103,8 +103,7 @@ function metaVersion({ version, info, has, issues }: Subject): void {
   else if (value != null && value !== 2) issues.add('meta_version', path, `expected 2, got ${value}`);
   else if (!has('meta version')) {
     // The models read an absent version as 2; libtorrent refuses it.
-    const severity = issues.profile === 'default' ? 'warning' : 'error';
-    issues.add('meta_version', path, 'expected 2, got nothing', severity);
+    issues.add('meta_version', path, 'expected 2, got nothing', issues.rules.refusedByLibtorrent);
   }
 }
 

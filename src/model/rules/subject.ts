@@ -4,8 +4,9 @@ import type { TorrentVersion } from '../discriminator.ts';
 import type { FileItem } from '../file-item.ts';
 import type { FlatFile } from '../flat-tree.ts';
 import type { InfoDictHybridCreate } from '../info-dict.ts';
-import type { Issues, ValidationContext } from '../issues.ts';
+import type { Issues } from '../issues.ts';
 import type { PieceLayers } from '../piece-layers.ts';
+import type { ValidationContext } from '../profile.ts';
 
 /** The input of a rule. A field that did not decode is absent, and each rule checks what is left. */
 export interface Subject {

@@ -1,5 +1,4 @@
 /** The class of a valid torrent: its fields, files, infohashes, piece ranges and magnet link. */
-import { createHash } from 'node:crypto';
 import { copyOf } from '../../bencode/copy.ts';
 import { decode } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
@@ -25,13 +24,15 @@ import { type DumpedDictionary, dumpTorrent } from '../dump.ts';
 import { type FileItem, v1Files } from '../file-item.ts';
 import type { FileTreeItem, FlatFile } from '../flat-tree.ts';
 import type { InfoDictHybrid, InfoDictV1, InfoDictV2 } from '../info-dict.ts';
-import { Issues, requireContext, type ValidationContext } from '../issues.ts';
+import { Issues } from '../issues.ts';
 import { copyProperty } from '../lazy.ts';
 import type { PieceLayers } from '../piece-layers.ts';
 import type { DhtNode } from '../primitives.ts';
+import { requireContext, type ValidationContext } from '../profile.ts';
 import { rangeOfV1Piece, rangeOfV2Piece, type V1PieceRange, type V2PieceRange } from '../ranges.ts';
 import { indexesOfTree, indexRangesOf } from '../selection.ts';
 import { displayPath, type V1FileOffsets, v1FileOffsets } from '../v1-file-offsets.ts';
+import { infohashOf } from './infohash.ts';
 import { decodeTopLevelWithoutLayers, type TopLevelFields } from './top-level.ts';
 import type { Torrent } from './torrent.ts';
 import { writeTorrentFile } from './torrent-io.ts';
@@ -251,14 +252,12 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
 
   /** SHA-1 of the raw `info` in hexadecimal (BEP 3); null for v2. */
   get infohashV1(): V extends 'v2' ? null : string {
-    const hash = this.torrentVersion === 'v2' ? null : createHash('sha1').update(this.#own.infoBytes).digest('hex');
-    return hash as V extends 'v2' ? null : string;
+    return infohashOf(this.#own.infoBytes, this.torrentVersion, 'v1') as V extends 'v2' ? null : string;
   }
 
   /** SHA-256 of the raw `info` in hexadecimal (BEP 52); null for v1. */
   get infohashV2(): V extends 'v1' ? null : string {
-    const hash = this.torrentVersion === 'v1' ? null : createHash('sha256').update(this.#own.infoBytes).digest('hex');
-    return hash as V extends 'v1' ? null : string;
+    return infohashOf(this.#own.infoBytes, this.torrentVersion, 'v2') as V extends 'v1' ? null : string;
   }
 
   /** The files in the torrent's order, without pad files. */

@@ -10,8 +10,9 @@ import { padsIn } from '../../layout/padding.ts';
 import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
 import { RAW } from '../files-codec.ts';
 import type { FlatFile } from '../flat-tree.ts';
-import { Issues, requireContext, type ValidationContext } from '../issues.ts';
+import { Issues } from '../issues.ts';
 import { MAX_TREE_DEPTH, TORRENT_LIMITS } from '../limits.ts';
+import { requireContext, type ValidationContext } from '../profile.ts';
 import { checkRules } from '../rules/rules.ts';
 import { type DecodedInfo, decodeInfo, exposedInfo } from './info-decode.ts';
 import { decodeTopLevel, type TopLevelFields } from './top-level.ts';
@@ -155,7 +156,7 @@ function reportBencodeErrors(
   for (const error of errors) {
     const isOutside = span !== null && (error.offset < span.start || error.offset >= span.end);
     const isV1 = version === 'v1' && !(issues.compat && isNewer);
-    const isWarning = issues.profile !== 'strict' && (isV1 || isOutside);
+    const isWarning = !issues.rules.isExact && (isV1 || isOutside);
     if (!isWarning) throw new BencodeError(error.bencodeCode, error.offset, error.reason);
     const code = error.bencodeCode === 'trailing_data' ? 'trailing_data' : 'not_canonical';
     issues.warnAt(code, error.offset, error.reason);

@@ -1,13 +1,14 @@
 /** Where torrents come from: `Torrent.read`, `fromBytes`, `fromDecoded` and `inspect`. */
-import { createHash } from 'node:crypto';
 import type { Struct } from 'superstruct';
 import { encode } from '../../bencode/encode.ts';
 import { limitsOf } from '../../bencode/limits.ts';
 import { type Issue, ValidationError, withPath } from '../../errors/errors.ts';
 import { checkOptions, expected, type OptionStructs, readSafely, Unchecked } from '../../errors/guard.ts';
 import type { TorrentVersion } from '../discriminator.ts';
-import { Issues, requireContext } from '../issues.ts';
+import { Issues } from '../issues.ts';
+import { requireContext } from '../profile.ts';
 import { fromDecodedTorrent } from './from-decoded.ts';
+import { infohashOf } from './infohash.ts';
 import { TorrentBase } from './torrent-base.ts';
 import { checkTorrent, READ_OPTIONS, type ReadOptions } from './torrent-check.ts';
 import { readTorrentFile } from './torrent-io.ts';
@@ -159,11 +160,7 @@ export const Torrent = {
    */
   inspect(bytes: Uint8Array, options: ReadOptions = {}): Inspection {
     const { torrent, version, infoBytes, issues } = checkTorrent(bytes, options);
-    const hash = (algorithm: string) => createHash(algorithm).update(infoBytes).digest('hex');
-    const infohash = {
-      v1: version && version !== 'v2' ? hash('sha1') : null,
-      v2: version && version !== 'v1' ? hash('sha256') : null,
-    };
+    const infohash = { v1: infohashOf(infoBytes, version, 'v1'), v2: infohashOf(infoBytes, version, 'v2') };
     return { torrent, version, infohash, issues };
   },
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { edit } from '../../../src/edit/edit.ts';
-import type { ValidationContext } from '../../../src/model/issues.ts';
+import type { ValidationContext } from '../../../src/model/profile.ts';
 import { Torrent } from '../../../src/model/torrent/torrent.ts';
 import padding from '../../fixtures/v1-padding.ts';
 import { noise } from '../../hash/reference.ts';

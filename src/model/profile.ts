@@ -1,0 +1,64 @@
+/** The profiles of a validation, and what each of them changes. */
+import type { Issue } from '../errors/errors.ts';
+import { checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
+
+/** A set of rules to validate against (docs/validation.md). */
+export type Profile = 'default' | 'strict' | 'compat';
+
+/** What a profile changes in the validation. */
+export interface ProfileRules {
+  /** Whether what libtorrent forgives is only a warning, and its limits on sizes and new names apply. */
+  isAsLibtorrent: boolean;
+  /** Whether padding, names of pad files, canonical bencode in v1, the order of empty files and texts in UTF-8 are checked. */
+  isExact: boolean;
+  /** The severity of what libtorrent refuses, although a BEP allows it. */
+  refusedByLibtorrent: Issue['severity'];
+  /** The severity of what clients ignore, such as invalid values outside `info`. */
+  ignoredByClients: Issue['severity'];
+}
+
+/** What each profile changes. */
+export const PROFILES: Readonly<Record<Profile, ProfileRules>> = {
+  default: { isAsLibtorrent: false, isExact: false, refusedByLibtorrent: 'warning', ignoredByClients: 'warning' },
+  strict: { isAsLibtorrent: false, isExact: true, refusedByLibtorrent: 'error', ignoredByClients: 'error' },
+  compat: { isAsLibtorrent: true, isExact: false, refusedByLibtorrent: 'error', ignoredByClients: 'warning' },
+};
+
+/** How strictly a torrent is validated. */
+export interface ValidationContext {
+  /**
+   * `default`: the rules of the models, and every rule of BEP 52 that can be checked from the torrent alone. `strict`: also
+   * padding, names of pad files, canonical bencode in v1, `meta version`. `compat`: accepts what libtorrent loads.
+   *
+   * @default 'default'
+   */
+  profile?: Profile;
+  /**
+   * Whether files must start where pieces start. `strict`: where there are pad files. `ignore`: never. `forbid`: there must be
+   * no pad files. `default`: `strict` for hybrid torrents and in the strict profile, else `ignore`.
+   *
+   * @default 'default'
+   */
+  padding?: 'default' | 'ignore' | 'strict' | 'forbid';
+  /**
+   * Whether a pad file must be named `.pad/<length>`. `default`: only in the strict profile.
+   *
+   * @default 'default'
+   */
+  paddingPath?: 'default' | 'strict';
+}
+
+const SETTINGS: OptionStructs<ValidationContext> = {
+  profile: oneOf('default', 'strict', 'compat'),
+  padding: oneOf('default', 'ignore', 'strict', 'forbid'),
+  paddingPath: oneOf('default', 'strict'),
+};
+
+/**
+ * Checks a context and returns a copy. Unknown values are errors: a misspelt `strict` must not weaken the validation.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid context
+ */
+export function requireContext(context: ValidationContext): ValidationContext {
+  return checkOptions(context, SETTINGS, { name: 'context', example: "{ profile: 'strict' }" });
+}
