@@ -166,40 +166,28 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
   if (error instanceof MetainfoError) return error;
   const options = { path, cause: error };
   const code = systemCode(error as NodeJS.ErrnoException);
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return new MetainfoError('ERR_NOT_FOUND', `${path}: no such file or folder.${encodingHint(path)}`, options);
-    case 'EACCES':
-    case 'EPERM': {
-      const permission = doing === 'read' ? 'ERR_UNREADABLE' : 'ERR_WRITE';
-      return new MetainfoError(permission, `${path}: no permission to ${doing} it.`, options);
-    }
-    case 'EISDIR':
-      return new MetainfoError(
-        doing === 'read' ? 'ERR_NOT_A_FILE' : 'ERR_WRITE',
-        `${path}: cannot be ${doing === 'read' ? 'read' : 'written'}, because it is a folder.`,
-        options,
-      );
-    case 'ELOOP':
-      return new MetainfoError('ERR_LINK_LOOP', `${path}: its symbolic links lead back to themselves.`, options);
-    case 'ENOSPC':
-      return new MetainfoError('ERR_NO_SPACE', `${path}: the disk is full.`, options);
-    case 'EDQUOT':
-      return new MetainfoError('ERR_NO_SPACE', `${path}: your disk quota is used up.`, options);
-    case 'EMFILE':
-    case 'ENFILE':
-      return new MetainfoError(
-        'ERR_NO_DESCRIPTORS',
-        `${path}: cannot ${doing} it, ${TOO_MANY_OPEN_FILES[code]}.`,
-        options,
-      );
-    default: {
-      const hint = code === 'ESTALE' ? ': it was replaced or deleted on its file server, so try again' : '';
-      const message = `${path}: cannot ${doing} it (${code ?? (error as Error).message})${hint}.`;
-      return new MetainfoError(doing === 'read' ? 'ERR_READ' : 'ERR_WRITE', message, options);
-    }
-  }
+  const isRead = doing === 'read';
+  const known: Readonly<Record<string, readonly [MetainfoErrorCode, problem: string]>> = {
+    ENOENT: ['ERR_NOT_FOUND', `no such file or folder.${encodingHint(path)}`],
+    ENOTDIR: ['ERR_NOT_FOUND', `no such file or folder.${encodingHint(path)}`],
+    EACCES: [isRead ? 'ERR_UNREADABLE' : 'ERR_WRITE', `no permission to ${doing} it.`],
+    EPERM: [isRead ? 'ERR_UNREADABLE' : 'ERR_WRITE', `no permission to ${doing} it.`],
+    EISDIR: [
+      isRead ? 'ERR_NOT_A_FILE' : 'ERR_WRITE',
+      `cannot be ${isRead ? 'read' : 'written'}, because it is a folder.`,
+    ],
+    ELOOP: ['ERR_LINK_LOOP', 'its symbolic links lead back to themselves.'],
+    ENOSPC: ['ERR_NO_SPACE', 'the disk is full.'],
+    EDQUOT: ['ERR_NO_SPACE', 'your disk quota is used up.'],
+    EMFILE: ['ERR_NO_DESCRIPTORS', `cannot ${doing} it, ${TOO_MANY_OPEN_FILES.EMFILE}.`],
+    ENFILE: ['ERR_NO_DESCRIPTORS', `cannot ${doing} it, ${TOO_MANY_OPEN_FILES.ENFILE}.`],
+  };
+  const hint = code === 'ESTALE' ? ': it was replaced or deleted on its file server, so try again' : '';
+  const [errorCode, problem] = known[code ?? ''] ?? [
+    isRead ? 'ERR_READ' : 'ERR_WRITE',
+    `cannot ${doing} it (${code ?? (error as Error).message})${hint}.`,
+  ];
+  return new MetainfoError(errorCode, `${path}: ${problem}`, options);
 }
 
 /** A handler for the rejection of a system call: throws what {@link fromSystemError} makes of it. */

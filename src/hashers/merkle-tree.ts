@@ -13,7 +13,7 @@ import {
   Text,
   Unchecked,
 } from '../errors/guard.ts';
-import { layerRoots, merkleRoot, zeroRoot } from '../hash/merkle.ts';
+import { layerRoots, zeroRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE, checkPieceLength, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
 
@@ -153,13 +153,11 @@ export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape)
   const list = leavesOf(listOf('hashes', hashes), shape);
   const { nPieces, nBlocksPerPiece } = shape;
   if (nPieces === 0) return null;
-  const layers = Array.from({ length: nPieces }, (_, i) => list.slice(i * nBlocksPerPiece, (i + 1) * nBlocksPerPiece));
-  const last = layers.at(-1) as HashList;
-  if (last.length === nBlocksPerPiece) return new HashList(layerRoots(layers.map(HashList.viewOf), 1), 32);
-  // A root over the last piece alone would be too low: pad it to the height of a piece.
-  const whole = layers.slice(0, -1).map(HashList.viewOf);
-  const end = merkleRoot([...last], zeroRoot(1), nBlocksPerPiece);
-  return new HashList(Buffer.concat([...(whole.length > 0 ? [layerRoots(whole, 1)] : []), end]), 32);
+  const pieceBytes = nBlocksPerPiece * 32;
+  // The zeros after the last leaf are the hashes of zero blocks, which fill the last piece.
+  const leaves = Buffer.concat([HashList.viewOf(list)], nPieces * pieceBytes);
+  const pieces = Array.from({ length: nPieces }, (_, i) => leaves.subarray(i * pieceBytes, (i + 1) * pieceBytes));
+  return new HashList(layerRoots(pieces, 1), 32);
 }
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for hashes that are not 32 bytes each */

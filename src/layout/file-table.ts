@@ -1,4 +1,4 @@
-/** The files of a torrent in packed columns, so that a million files take no object each. */
+/** The files of a torrent in packed columns, so that a million files take no object each; native: `core/table/file_columns.h`. */
 import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { BITCOMET_PAD, isNamedLikePad } from './padding.ts';

@@ -1,4 +1,4 @@
-/** The orders of files in v1 and v2 torrents. */
+/** The orders of files in v1 and v2 torrents; `native/core/table/path_order.cc` has them for many files. */
 import { compareUtf8 } from '../bencode/value.ts';
 import { checkArgument, expected } from '../errors/guard.ts';
 

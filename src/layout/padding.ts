@@ -1,4 +1,4 @@
-/** Pad files (BEP 47): recognizing, checking and adding them. */
+/** Pad files (BEP 47): recognizing, checking and adding them; `native/core/table/file_encoder.cc` adds them for many files. */
 import type { Struct } from 'superstruct';
 import { checkArgument, checkOptions, expected, Flag, type OptionStructs, oneOf } from '../errors/guard.ts';
 import { checkPieceLength } from './piece-length.ts';

@@ -1,4 +1,7 @@
-/** The codec of file lists and file trees, whose raw bytes the decoder keeps. */
+/**
+ * The codec of file lists and file trees, whose raw bytes the decoder keeps; `native/core/table/file_encoder.cc` encodes those of
+ * many files.
+ */
 import { Cursor } from '../bencode/cursor.ts';
 import { decodeTrusted } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';

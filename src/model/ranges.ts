@@ -5,11 +5,12 @@ import { copyOf } from '../bencode/copy.ts';
 import { MetainfoError, shown, toHex } from '../errors/errors.ts';
 import { bytesOf, checkArgument, expected, readSafely, Text } from '../errors/guard.ts';
 import { merkleRoot, sha256 } from '../hash/merkle.ts';
+import { padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { type FileItem, v1Files } from './file-item.ts';
 import type { FileTreeItem } from './flat-tree.ts';
 import type { InfoDictV1 } from './info-dict.ts';
 import type { PieceLayers } from './piece-layers.ts';
-import type { V1FileOffsets } from './v1-file-offsets.ts';
 
 /** The part of one file that a v1 piece covers. */
 export interface FileRange {
@@ -77,16 +78,25 @@ export interface V2PieceRange {
   validateData(blocks: Iterable<Uint8Array>): boolean;
 }
 
-/** A file that a range is part of. */
-export interface RangeFile {
-  path: string;
-  length: number;
-  attr: string | null;
-  /** Whether the file is padding: not every pad file has the flag. */
-  isPad: boolean;
-  fullPath: string;
-  /** Whether the file is the whole torrent: a webseed URL may then be the URL of the file itself. */
-  single: boolean;
+/** The files of a v1 list, pad files included, with the offset of each from the first piece, for lookups in O(log files). */
+export interface V1FileOffsets {
+  items: readonly FileItem[];
+  isPad: (file: FileItem) => boolean;
+  /** Bytes, ascending. */
+  starts: Float64Array;
+}
+
+/** The offsets of the files of an info dictionary that has `files` or `length`. */
+export function v1FileOffsets(info: InfoDictV1): V1FileOffsets {
+  const items = v1Files(info) as FileItem[];
+  const starts = new Float64Array(items.length);
+  for (let i = 1; i < items.length; i += 1) starts[i] = (starts[i - 1] as number) + (items[i - 1] as FileItem).length;
+  return { items, isPad: padsIn(items, info.pieceLength), starts };
+}
+
+/** The path to show for a file: the torrent's name for a single file. */
+export function displayPath(file: FileItem, singleName: string | null): string {
+  return singleName ?? (file.pathUtf8 ?? file.path).join('/');
 }
 
 /**
@@ -96,19 +106,25 @@ export interface RangeFile {
  */
 export function rangeOfV1Piece(
   pieceIdx: number,
-  { pieces, pieceLength }: InfoDictV1,
-  { files, starts }: V1FileOffsets,
+  { name, info, offsets }: { name: string; info: InfoDictV1; offsets: V1FileOffsets },
 ): V1PieceRange {
+  const { pieces, pieceLength, files } = info;
+  const { items, isPad, starts } = offsets;
   requirePieceIndex(pieceIdx, pieces.length);
   const [begin, end] = [pieceIdx * pieceLength, (pieceIdx + 1) * pieceLength];
+  const single = !files;
   const ranges: FileRange[] = [];
   const pads: boolean[] = [];
-  for (let i = lastAtMost(starts, begin); i < files.length && (starts[i] as number) < end; i += 1) {
-    const [file, start] = [files[i] as RangeFile, starts[i] as number];
-    const range = fileRange(file, Math.max(0, begin - start), Math.min(file.length, end - start));
-    if (range.rangeEnd <= range.rangeStart) continue;
-    ranges.push(range);
-    pads.push(file.isPad);
+  for (let i = lastAtMost(starts, begin); i < items.length && (starts[i] as number) < end; i += 1) {
+    const [item, start] = [items[i] as FileItem, starts[i] as number];
+    const { length, attr = null } = item;
+    const [rangeStart, rangeEnd] = [Math.max(0, begin - start), Math.min(length, end - start)];
+    if (rangeEnd <= rangeStart) continue;
+    const path = displayPath(item, single ? name : null);
+    const fullPath = single ? name : `${name}/${path}`;
+    const urlOf = (base: string) => webseedUrl(base, { fullPath, single });
+    ranges.push({ path, length, attr, rangeStart, rangeEnd, fullPath, webseedUrl: urlOf });
+    pads.push(isPad(item));
   }
   const pieceHash = pieces.at(pieceIdx) as Uint8Array;
   const validateData = (chunks: Iterable<Uint8Array>) => matchesV1Piece(pieceHash, ranges, { pads, chunks });
@@ -178,13 +194,8 @@ export function lastAtMost(ascending: Float64Array, value: number): number {
   return low;
 }
 
-function fileRange(file: RangeFile, rangeStart: number, rangeEnd: number): FileRange {
-  const { path, length, attr, fullPath } = file;
-  return { path, length, attr, rangeStart, rangeEnd, fullPath, webseedUrl: (base) => webseedUrl(base, file) };
-}
-
 /** BEP 19 appends the path to a URL that ends in a slash; any other URL of a single file is the file itself. */
-function webseedUrl(base: string, { fullPath, single }: Pick<RangeFile, 'fullPath' | 'single'>): string {
+function webseedUrl(base: string, { fullPath, single }: { fullPath: string; single: boolean }): string {
   checkArgument('base', base, Text);
   if (single && !base.endsWith('/')) return base;
   const path = fullPath.split('/').map(encodeURIComponent).join('/');

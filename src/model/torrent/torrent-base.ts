@@ -29,9 +29,16 @@ import { copyProperty } from '../lazy.ts';
 import type { PieceLayers } from '../piece-layers.ts';
 import type { DhtNode } from '../primitives.ts';
 import { requireContext, type ValidationContext } from '../profile.ts';
-import { rangeOfV1Piece, rangeOfV2Piece, type V1PieceRange, type V2PieceRange } from '../ranges.ts';
+import {
+  displayPath,
+  rangeOfV1Piece,
+  rangeOfV2Piece,
+  type V1FileOffsets,
+  type V1PieceRange,
+  type V2PieceRange,
+  v1FileOffsets,
+} from '../ranges.ts';
 import { indexesOfTree, indexRangesOf } from '../selection.ts';
-import { displayPath, type V1FileOffsets, v1FileOffsets } from '../v1-file-offsets.ts';
 import { infohashOf } from './infohash.ts';
 import { decodeTopLevelWithoutLayers, type TopLevelFields } from './top-level.ts';
 import type { Torrent } from './torrent.ts';
@@ -435,8 +442,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
       throw new MetainfoError('ERR_INVALID_ARGUMENT', 'This torrent has no v1 files.');
     }
     const info = this.info as InfoDictV1;
-    this.#v1Offsets ??= v1FileOffsets(this.name, info);
-    return rangeOfV1Piece(pieceIdx, info, this.#v1Offsets);
+    this.#v1Offsets ??= v1FileOffsets(info);
+    return rangeOfV1Piece(pieceIdx, { name: this.name, info, offsets: this.#v1Offsets });
   }
 
   /**

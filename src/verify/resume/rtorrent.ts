@@ -7,8 +7,8 @@ import { type BencodeMap, type Encodable, RawBencode } from '../../bencode/value
 import { padsIn } from '../../layout/padding.ts';
 import { type FileItem, v1Files } from '../../model/file-item.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
+import { displayPath } from '../../model/ranges.ts';
 import { TorrentBase } from '../../model/torrent/torrent.ts';
-import { displayPath } from '../../model/v1-file-offsets.ts';
 import { bitfieldOf, type VerifiedFile } from '../report.ts';
 import type { ResumeContent } from './resume-data.ts';
 
