@@ -2,7 +2,6 @@
 import { type Engine, isOwnEngine } from '../hash/engine.ts';
 import { type FileDigests, type PackedTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
 import type { checkedResources, Digests, HashRequest, RequestedFiles } from '../hash/hash-request.ts';
-import { hashNow } from '../hash/native.ts';
 import { lengthsOf, toRequestedFiles } from '../hash/request-files.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
 import type { HashCache } from './cache/cache.ts';
@@ -132,10 +131,8 @@ async function hashFiles(
   { files: all, version, pieceLength }: SizedLayout,
   options: HashOptions,
 ): Promise<Digests> {
-  const { engine, resources, signal, progress, onProgress } = options;
+  const { engine, resources } = options;
   const job: HashRequest = { files, paddedFiles, version, pieceLength, onMissing: 'fail', ...resources };
-  const now = signal?.aborted || progress || onProgress ? null : hashNow(engine, job);
-  if (now) return now;
   const totalBytes = indexes ? sumOf(files) : all.totalLength;
   const nameOf = (index: number) => all.pathAt(indexes?.[index] ?? index);
   return watch(() => runningJob(engine.start(job), { totalBytes, nameOf }), options);

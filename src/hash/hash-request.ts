@@ -1,22 +1,10 @@
-/** Checks hash requests, and the resources that jobs may use. */
+/** The hashes that a request gives, and the resources that jobs may use. */
 import { constants } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import {
-  Bytes,
-  checkArgument,
-  checkOptions,
-  expected,
-  Given,
-  invalidArgument,
-  type OptionStructs,
-  oneOf,
-  readSafely,
-  Size,
-  Unchecked,
-} from '../errors/guard.ts';
+import { checkOptions, invalidArgument, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
-import { type Addon, addonOrNull, type HashRequest, type RequestedFile, type RequestedFiles } from './addon.ts';
+import { type Addon, addonOrNull, type HashRequest, type RequestedFile } from './addon.ts';
 import { bytesToPieceEnd, lengthsOf, RequestedTable } from './request-files.ts';
 
 export type { Digests, HashJob, HashRequest, JobProgress, RequestedFile, RequestedFiles } from './addon.ts';
@@ -136,77 +124,6 @@ function isThreadCount(value: unknown): boolean {
 
 function isMemory(value: number): boolean {
   return Number.isSafeInteger(value) && value >= BLOCK_SIZE;
-}
-
-const Files = expected<RequestedFiles>(
-  'a list of files',
-  (value) => Array.isArray(value) || value instanceof RequestedTable,
-);
-
-const PLAN: OptionStructs<HashRequest> = {
-  files: Files,
-  version: oneOf('v1', 'v2', 'hybrid'),
-  paddedFiles: Size,
-  pieceLength: Size,
-  onMissing: oneOf('fail', 'mark'),
-  threads: expected(`1 to ${MAX_THREADS}`, (value) => isThreadCount(value as number)),
-  readSize: expected(
-    `a multiple of ${BLOCK_SIZE}`,
-    (value) => Number.isSafeInteger(value) && (value as number) > 0 && (value as number) % BLOCK_SIZE === 0,
-  ),
-  memoryLimit: Size,
-};
-
-const REQUIRED = (Object.keys(PLAN) as (keyof HashRequest)[]).filter((name) => name !== 'paddedFiles');
-
-/**
- * Copies and checks a request that an engine was given, except for its files.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
- */
-export function checkedRequest(given: HashRequest): HashRequest {
-  const request = checkOptions(checkArgument('request', given, Given), PLAN, {
-    name: 'request',
-    example: "{ files: [], version: 'v1' }",
-  });
-  for (const name of REQUIRED) checkArgument(`request.${name}`, request[name], Given);
-  const { version, pieceLength, readSize, memoryLimit } = request;
-  const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
-  if (!isLength) throw invalidArgument(`request.pieceLength cannot be ${pieceLength} for ${version}`);
-  if (memoryLimit < readSize)
-    throw invalidArgument(`request.memoryLimit must be at least readSize, not ${memoryLimit}`);
-  return request;
-}
-
-const AnyFile = expected<RequestedFile>('a file', (value) => typeof value === 'object' && value !== null);
-const OnDisk = expected<string | Buffer>('a path: a string without NUL bytes, or a Buffer', (value) =>
-  typeof value === 'string' ? !value.includes('\0') : Buffer.isBuffer(value),
-);
-const Time = expected<number>('a number', (value) => typeof value === 'number');
-
-/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid file, or for more than 2^53 bytes of content */
-export function checkRequestedFiles(files: RequestedFiles): void {
-  // Nobody but this library makes a table.
-  if (files instanceof RequestedTable) return;
-  let total = 0;
-  for (const [i, file] of [...files].entries()) {
-    const name = `request.files[${i}]`;
-    readSafely(name, () => {
-      const { path, data, offset, length, size, mtimeMs } = checkArgument(name, file, AnyFile);
-      total += checkArgument(`${name}.length`, length, Size);
-      if (path === null && data === undefined) return;
-      checkArgument(`${name}.offset`, offset, Size);
-      if (path === null) {
-        if (offset + length > checkArgument(`${name}.data`, data, Bytes).byteLength)
-          throw invalidArgument(`${name} ends beyond its data`);
-        return;
-      }
-      checkArgument(`${name}.path`, path, OnDisk);
-      checkArgument(`${name}.size`, size, Size);
-      checkArgument(`${name}.mtimeMs`, mtimeMs, Time);
-    });
-  }
-  if (!Number.isSafeInteger(total)) throw invalidArgument('request.files have more than 2^53 bytes');
 }
 
 /** The limits that all jobs of the process share. */

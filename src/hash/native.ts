@@ -7,7 +7,6 @@ import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { type Addon, loadAddon, type NativeHashRequest, throwIfKernelError } from './addon.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import {
-  checkedRequest,
   type Digests,
   type HashJob,
   type HashRequest,
@@ -47,17 +46,9 @@ interface NativeFailure extends Error {
  */
 export function nativeEngine(addon: Addon = loadAddon()): Engine {
   const { sha1, sha256 } = addon.active;
-  const engine = ownEngine({
-    name: 'native',
-    kernel: sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`,
-    start: (request) => startNativeJob(addon, checkedRequest(request)),
-  });
-  addons.set(engine, addon);
-  return engine;
+  const kernel = sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`;
+  return ownEngine({ name: 'native', kernel, start: (request) => startNativeJob(addon, request) });
 }
-
-/** The addons of native engines, for {@link hashNow}. */
-const addons = new WeakMap<Engine, Addon>();
 
 /**
  * A request whose content is in memory is hashed on the JavaScript thread if it has at most this many bytes, pad files included.
@@ -67,56 +58,35 @@ const addons = new WeakMap<Engine, Addon>();
 const MAX_BYTES_NOW = 64 * 2 ** 10;
 const MAX_FILES_NOW = 64;
 
-/**
- * Hashes a request of this library before it returns, if that takes less time than starting a job: the engine is native, and the
- * content is little and in memory. Otherwise returns null, and `engine.start` must hash the request.
- *
- * @throws {MetainfoError} as a job rejects
- */
-export function hashNow(engine: Engine, request: HashRequest): Digests | null {
-  const addon = addons.get(engine);
-  if (!addon) return null;
-  const small = smallRequest(request);
-  return small && hashSmall(addon, small);
-}
-
-interface SmallRequest extends HashRequest {
-  files: RequestedFile[];
-}
-
 /** A request that is small enough to be hashed synchronously, with buffers of its size; null for any other. */
-function smallRequest(request: HashRequest): SmallRequest | null {
-  const { files: given, pieceLength, paddedFiles = 0 } = request;
-  if (given.length > MAX_FILES_NOW || pieceLength < BLOCK_SIZE || given instanceof RequestedTable) return null;
-  const files: RequestedFile[] = [];
+function smallRequest(request: HashRequest): HashRequest | null {
+  const { files, pieceLength, paddedFiles = 0 } = request;
+  if (files.length > MAX_FILES_NOW || pieceLength < BLOCK_SIZE || files instanceof RequestedTable) return null;
   let total = 0;
-  // Read each property once: the files may be a caller's, with getters that detach data.
-  for (const { path, data, offset, length, size, mtimeMs } of given) {
-    total += length + (files.length < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0);
+  for (const [i, { path, data, length }] of [...files].entries()) {
+    total += length + (i < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0);
     // Shared memory must be copied: it may change between the v1 and the v2 hash of a piece.
-    if (path !== null || !(total <= MAX_BYTES_NOW) || isSharedArrayBuffer(data?.buffer)) return null;
-    files.push({ path, data, offset, length, size, mtimeMs });
+    if (path !== null || total > MAX_BYTES_NOW || isSharedArrayBuffer(data?.buffer)) return null;
   }
   const buffers = Math.max(1, Math.ceil(total / BLOCK_SIZE)) * BLOCK_SIZE;
-  return { ...request, files, threads: 1, readSize: buffers, memoryLimit: buffers };
-}
-
-function hashSmall(addon: Addon, request: HashRequest): Digests {
-  return translated(request, () => addon.hashNow(request));
+  return { ...request, threads: 1, readSize: buffers, memoryLimit: buffers };
 }
 
 function startNativeJob(addon: Addon, request: HashRequest): HashJob {
-  const small = readSafely('request.files', () => smallRequest(request));
+  const small = smallRequest(request);
   if (small) {
-    const bytes = small.files.reduce((sum, file) => sum + (isPad(file) ? 0 : file.length), 0);
+    const bytes = [...small.files].reduce((sum, file) => sum + (isPad(file) ? 0 : file.length), 0);
     const fileIndex = Math.max(0, small.files.length - 1);
-    return endedJob(Promise.resolve(hashSmall(addon, small)), { bytes, fileIndex, queued: 0 });
+    const digests = translated(small, () => addon.hashNow(small));
+    return endedJob(Promise.resolve(digests), { bytes, fileIndex, queued: 0 });
   }
   // Errors of native threads have no stack: this one shows who started the job.
   const called = startedHere();
   let job: HashJob;
   try {
-    job = createHashJob(addon, request);
+    requireHashesFit(request);
+    const given = nativeRequest(withPrivateData(request));
+    job = translated(request, () => new addon.HashJob(given));
   } catch (error) {
     if ((error as Partial<MetainfoError>).code !== 'ERR_TOO_LARGE') throw error;
     return endedJob(Promise.reject(error), { bytes: 0, fileIndex: 0, queued: 0 });
@@ -132,14 +102,6 @@ function startNativeJob(addon: Addon, request: HashRequest): HashJob {
 
 function endedJob(done: Promise<Digests>, progress: JobProgress): HashJob {
   return { done, progress: () => ({ ...progress }), cancel: () => {} };
-}
-
-function createHashJob({ HashJob }: Addon, request: HashRequest): HashJob {
-  return readSafely('request.files', () => {
-    requireHashesFit(request);
-    const given = nativeRequest(withPrivateData(request));
-    return translated(request, () => new HashJob(given));
-  });
 }
 
 /** Calls the addon, which checks the files of a request while it copies them, and translates the error that it throws. */

@@ -3,10 +3,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import {
-  checkedRequest,
-  checkRequestedFiles,
   type Digests,
   type HashJob,
   type HashRequest,
@@ -41,13 +40,8 @@ import { openRequested, pathOf, readRange, requireAsRequested, requireNoLinks } 
  * ```
  */
 export function nodeEngine(): Engine {
-  return ownEngine({ name: 'node', kernel: 'node:crypto', start: startNodeJob });
-}
-
-function startNodeJob(given: HashRequest): HashJob {
-  const request = checkedRequest(given);
-  checkRequestedFiles(request.files);
-  return new NodeJob(withPrivateData(request));
+  const start = (request: HashRequest) => new NodeJob(withPrivateData(request));
+  return ownEngine({ name: 'node', kernel: 'node:crypto', start });
 }
 
 /** Hashing a larger read would hold up the event loop. */
@@ -193,6 +187,7 @@ class NodeJob implements HashJob {
     await this.#nextStep();
     if (file.path !== null) return this.#readFile(index, file, update);
     const { data, offset, length } = file;
+    if (data && offset + length > data.byteLength) throw invalidArgument('a file ends beyond its data');
     for (let at = 0; at < length; at += this.#readSize) {
       await this.#nextStep();
       const size = Math.min(this.#readSize, length - at);

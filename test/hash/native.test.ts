@@ -15,7 +15,7 @@ import {
   isPad,
   type RequestedFile,
 } from '../../src/hash/hash-request.ts';
-import { hashNow, nativeEngine } from '../../src/hash/native.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { noise, sha1 } from './reference.ts';
 import { watch } from './watch.ts';
@@ -178,25 +178,6 @@ describe('the native engine', () => {
     const { code, errno, path: named } = error.cause as NodeJS.ErrnoException;
     assert.deepEqual([code, errno, named], ['ENOENT', -2, '/absent']);
   });
-
-  it('rejects a plan of wrong types at once', () => {
-    const plan = zeros(1);
-    const wrong: object[] = [
-      { threads: 0 },
-      { threads: '1' },
-      { pieceLength: 0 },
-      { readSize: -1 },
-      { readSize: Number.NaN },
-      { version: 1 },
-      { files: {} },
-      { files: [{ ...plan.files.at(0), path: 7 }] },
-      { files: [{ ...plan.files.at(0), length: 2 ** 53 }] },
-      { memoryLimit: MIB - 1 },
-    ];
-    for (const changes of wrong) {
-      assert.throws(() => nativeEngine().start({ ...plan, ...changes }), Error, JSON.stringify(changes));
-    }
-  });
 });
 
 describe('content in memory', () => {
@@ -243,48 +224,14 @@ describe('content in memory', () => {
         assert.deepEqual(inHex(await job.done), inHex(expected));
         const bytes = [...one.files].reduce((sum, file) => sum + (isPad(file) ? 0 : file.length), 0);
         assert.deepEqual({ ...job.progress(), fileIndex: 0 }, { bytes, fileIndex: 0, queued: 0 });
-        const now = hashNow(nativeEngine(), one);
-        assert.deepEqual(now && inHex(now), isSmall ? inHex(expected) : null);
       }
     });
   }
-
-  it('is not hashed synchronously by other engines', () => {
-    assert.equal(hashNow(nodeEngine(), plan([])), null);
-    const { name, kernel, start } = nativeEngine();
-    assert.equal(hashNow({ name, kernel, start }, plan([])), null);
-  });
 
   it('is hashed in 10,000 small jobs at once, one result each', async () => {
     const contents = Array.from({ length: 10_000 }, (_, i) => Buffer.from(`content ${i}`));
     const all = await Promise.all(contents.map((data) => nativeEngine().start(plan([inMemory(data)])).done));
     for (const [i, { v1 }] of all.entries()) assert.deepEqual(v1, sha1(contents[i] as Buffer));
-  });
-
-  it('may be detached by a getter of another file, or of its own', async () => {
-    for (const victim of [0, 1]) {
-      const data = [new Uint8Array(MIB / 32), new Uint8Array(MIB / 32)] as const;
-      const files = data.map((bytes) => inMemory(bytes));
-      const detaching = {
-        ...files[1],
-        get mtimeMs() {
-          structuredClone(data[victim], { transfer: [(data[victim] as Uint8Array<ArrayBuffer>).buffer] });
-          return Number.NaN;
-        },
-      } as RequestedFile;
-      const start = () => nativeEngine().start(plan([files[0] as RequestedFile, detaching]));
-      assert.throws(start, { code: 'ERR_INVALID_ARGUMENT' });
-    }
-  });
-
-  it('of an invalid plan is rejected at once', () => {
-    const data = new Uint8Array(10);
-    for (const changes of [{ length: 11 }, { offset: 1 }, { length: -1 }, { length: Number.NaN }, { data: 'text' }]) {
-      const files = [inMemory(data, changes as Partial<RequestedFile>)];
-      assert.throws(() => nativeEngine().start(plan(files)), { code: 'ERR_INVALID_ARGUMENT' }, JSON.stringify(changes));
-    }
-    const unaligned = plan([inMemory(data), inMemory(data)], { version: 'hybrid' });
-    assert.throws(() => nativeEngine().start(unaligned), { code: 'ERR_INTERNAL', message: /pad file/ });
   });
 });
 
