@@ -1,5 +1,7 @@
 /** Finds the files of a draft on disk and among its sources, in the order of the torrent. */
-import { type ScannedFile, type ScanOptions, type StoredLink, scan } from '../disk/scan.ts';
+
+import { type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
+import type { StoredLink } from '../disk/scan-links.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { sortV1 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';

@@ -1,5 +1,4 @@
 /** Finds the files of a torrent on disk, and reports every file that cannot be added. */
-import { lstat, readlink, realpath } from 'node:fs/promises';
 import { constants } from 'node:os';
 import nodePath from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -17,9 +16,10 @@ import { listInNode } from './list-in-node.ts';
 import { listNatively } from './list-natively.ts';
 import { diskPathOf, entryPath, type Listing, type OtherEntry, readErrno, systemError } from './listing.ts';
 import { componentsWithin } from './path-within.ts';
+import { follow, type LinkTarget, resolveWithin, type StoredLink, storedLink } from './scan-links.ts';
 import { type OnProblem, ScanProblems } from './scan-problems.ts';
 import { enter, mayLoop, type Place, type Start, shownBelow, startOf } from './scan-starts.ts';
-import { describeType, isFolder, isLink, isRegularFile, isRestricted, type Status, statusOf } from './stat-files.ts';
+import { describeType, isFolder, isLink, isRegularFile, isRestricted, type Status } from './stat-files.ts';
 
 /** The files that a scan found. */
 export interface Scanned {
@@ -91,14 +91,6 @@ export interface ScanPolicies {
 
 /** Why a scan left out an entry: a system file or an unfinished output, or one of {@link ScanPolicies}. */
 export type LeftOutReason = 'system' | 'link' | 'unreadable' | 'hidden';
-
-/** A symbolic link to be stored. */
-export interface StoredLink {
-  /** Components from the path root. */
-  path: string[];
-  /** The target, as components from the path root (BEP 47). */
-  symlinkPath: string[];
-}
 
 export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: Callback };
 
@@ -350,7 +342,7 @@ class Scanner {
       if (isIncluded) await this.#treatLink(link, symlinks);
       return;
     }
-    let target: { disk: string; status: Status };
+    let target: LinkTarget;
     try {
       target = await this.#resolve(link.shown);
     } catch (error) {
@@ -372,23 +364,11 @@ class Scanner {
       this.problems.add(new MetainfoError('ERR_LINK', message, { path: shown }));
     } else {
       try {
-        this.links.push(await this.#storedLink(path, shown));
+        this.links.push(await storedLink(path, shown, (await this.#resolve(shown)).disk));
       } catch (error) {
         this.#addProblem(error, path);
       }
     }
-  }
-
-  /** A link with its target as it is written in the link, unless only the resolved target is below the path root. */
-  async #storedLink(path: string, shown: string): Promise<StoredLink> {
-    const { disk } = await this.#resolve(shown);
-    const components = path.split('\0');
-    const root = nodePath.resolve(shown, ...components.map(() => '..'));
-    const written = nodePath.resolve(nodePath.dirname(shown), await readlink(shown));
-    const symlinkPath = componentsWithin(root, written) ?? (disk === '' ? [] : disk.split('\0'));
-    if (symlinkPath.length > 0) return { path: components, symlinkPath };
-    const message = `${shown} links to the path root itself, which a torrent cannot store: leave it out.`;
-    throw new MetainfoError('ERR_LINK_LOOP', message, { path: shown });
   }
 
   /** Collects a problem of an entry that was not named outright. */
@@ -399,16 +379,8 @@ class Scanner {
     else this.problems.add(error);
   }
 
-  /** Finds where a path leads, which may contain links. */
-  async #resolve(shown: string): Promise<{ disk: string; status: Status }> {
-    const { real, asked } = await follow(shown);
-    const components = componentsWithin(this.#realRoot, real);
-    if (!components) {
-      const stored = this.#options.symlinks === 'store' ? ', which a torrent cannot store' : '';
-      const message = `${shown} links to ${real}, outside ${this.#realRoot}${stored}: leave it out, or copy its target.`;
-      throw new MetainfoError('ERR_LINK_OUTSIDE', message, { path: shown });
-    }
-    return { disk: components.join('\0'), status: await asked };
+  #resolve(shown: string): Promise<LinkTarget> {
+    return resolveWithin(this.#realRoot, shown, this.#options);
   }
 
   #add({ path, disk, shown }: Place, status: Status): void {
@@ -470,30 +442,4 @@ function notListed(errno: number, shown: string): MetainfoError {
   if (errno !== constants.errno.ELOOP) return fromSystemError(systemError(errno, shown), shown, 'read');
   const message = `${shown} changed during the scan: there is a symbolic link in its path.`;
   return new MetainfoError('ERR_FILE_CHANGED', message, { path: shown, cause: systemError(errno, shown) });
-}
-
-/** Finds where a path leads. Asks for its status at the same time, because each answer takes a turn of libuv's pool. */
-async function follow(path: string): Promise<{ real: string; asked: Promise<Status> }> {
-  const asked = statusOf(path, path);
-  // Broken links and so on have a better error.
-  asked.catch(() => {});
-  return { real: await resolveLink(path), asked };
-}
-
-async function resolveLink(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    const isLink = await lstat(path).then(
-      (status) => status.isSymbolicLink(),
-      () => false,
-    );
-    if (isLink && ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) {
-      throw new MetainfoError('ERR_BROKEN_LINK', `${path} is a broken link: its target does not exist.`, {
-        path,
-        cause: error,
-      });
-    }
-    throw fromSystemError(error, path, 'read');
-  }
 }
