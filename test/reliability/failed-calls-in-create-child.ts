@@ -1,4 +1,4 @@
-/** Runs many fault cases of one job. faults.test.ts starts it as a process of its own, with the shim of test/support/faults preloaded. */
+/** Runs many fault cases of one job. failed-calls-in-create.test.ts starts it as a process of its own, with the shim of test/support/faults preloaded. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { appendFile, copyFile, mkdir, rename, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises';

@@ -13,7 +13,7 @@ import { entries, metainfo } from '../cli/run.ts';
 import { noise } from '../hash/reference.ts';
 import { buildShim, type Fault, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
 import { temporaryFolder } from '../support/tree.ts';
-import type { FaultReport, FaultScenario } from './faults-child.ts';
+import type { FaultReport, FaultScenario } from './failed-calls-in-create-child.ts';
 import { runScript } from './run-child.ts';
 
 const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
@@ -70,7 +70,7 @@ async function runFaults(place: Awaited<ReturnType<typeof filesOf>>, run: Run): 
   Faults.create(control).close();
   const env = faultsEnv({ shim, control, folder, ...(descriptors && { descriptors }) });
   const ended = await runScript<FaultReport>(
-    'faults-child.ts',
+    'failed-calls-in-create-child.ts',
     [scenario, PIECE_LENGTH, JSON.stringify(options), ...args],
     env,
   );

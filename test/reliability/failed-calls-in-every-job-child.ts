@@ -1,5 +1,5 @@
 /**
- * Runs one job many times, each time with another failing system call. fault-jobs.test.ts starts it as a process of its own, with
+ * Runs one job many times, each time with another failing system call. failed-calls-in-every-job.test.ts starts it as a process of its own, with
  * the shim of test/support/faults preloaded.
  */
 import { execFileSync } from 'node:child_process';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { buildShim, type Call, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
 import { temporaryFolder } from '../support/tree.ts';
-import type { FaultJobReport } from './fault-jobs-child.ts';
+import type { FaultJobReport } from './failed-calls-in-every-job-child.ts';
 import { runScript } from './run-child.ts';
 
 interface Expected {
@@ -55,7 +55,7 @@ describe('system faults in every job', { skip: shimMissing(), concurrency: 2 }, 
     const control = path.join(outer, 'control');
     Faults.create(control).close();
     const env = { ...faultsEnv({ shim, control, folder: work }), METAINFO_ENGINE: engine };
-    const ended = await runScript<FaultJobReport>('fault-jobs-child.ts', [name, which], env);
+    const ended = await runScript<FaultJobReport>('failed-calls-in-every-job-child.ts', [name, which], env);
     // The process ended by itself.
     assert.deepEqual([ended.code, ended.signal, ended.told.length], [0, null, 1]);
     const [report] = ended.told as [FaultJobReport];
