@@ -1,4 +1,4 @@
-/** Lists folders with Node's functions, through libuv's pool: where the addon does not load. */
+/** Lists folders with Node's functions, through libuv's pool: where the addon does not load, in place of native/core/files/scan_job.cc. */
 import { constants, type Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import nodePath from 'node:path';

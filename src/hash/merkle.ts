@@ -1,4 +1,4 @@
-/** Merkle trees of v2 torrents (BEP 52). */
+/** Merkle trees of v2 torrents (BEP 52). Their native double is native/core/hash/merkle.cc. */
 import { createHash } from 'node:crypto';
 import { addonOrNull } from './addon.ts';
 
