@@ -68,7 +68,18 @@ module.exports = {
         pathNot: [layer(...LAYERS), '^src/index\\.ts$'],
       },
     ),
-    rule('no-index', 'Nothing in src imports the index.', { path: '^src/' }, { path: '^src/index\\.ts$' }),
+    rule(
+      'no-index',
+      'Only bullmq imports the index.',
+      { path: '^src/', pathNot: layer('bullmq') },
+      { path: '^src/index\\.ts$' },
+    ),
+    rule(
+      'bullmq-public',
+      'bullmq is an adapter: it imports nothing of src but the public index.',
+      { path: layer('bullmq') },
+      { path: '^src/', pathNot: [layer('bullmq'), '^src/index\\.ts$'] },
+    ),
     rule(
       'no-cycles',
       'No cycles at run time; type imports leave nothing behind.',

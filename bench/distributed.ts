@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, rmSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { folderStore, joinParts, TorrentCreate } from '../src/index.ts';
+import { folderStore, joinParts, planParts, TorrentCreate } from '../src/index.ts';
 import { formatBytes } from '../src/text/format.ts';
 import type { BatchReport, BatchTask } from './processes/batches.ts';
 import type { JoinReport, JoinTask } from './processes/join-plan.ts';
@@ -97,7 +97,7 @@ await bench(
       const started = performance.now();
       if (partSize === null) await draft.generate({ version, threads: WORKERS });
       else {
-        const plan = await draft.plan({ version, partSize });
+        const plan = await planParts(draft, { version, partSize });
         await workers.hash(plan, store);
         await joinParts(plan, (index) => folderStore(store).get(plan.id, index));
       }

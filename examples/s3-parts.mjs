@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { AwsClient } from 'aws4fetch';
-import { hashPart, joinParts, MetainfoError, partKey, TorrentCreate } from 'metainfo';
+import { hashPart, joinParts, MetainfoError, partKey, planParts, TorrentCreate } from 'metainfo';
 
 // A local store that does what S3 does: entity tags, ranges and conditions. Use the URL and keys of yours instead.
 const objects = new Map();
@@ -71,7 +71,7 @@ await send('notes.txt', { method: 'PUT', body: Buffer.alloc(50_000, 'note') });
 const names = ['film.mkv', 'notes.txt'];
 const sources = await Promise.all(names.map(async (path) => ({ path, data: await objectReader(path) })));
 const draft = new TorrentCreate({ info: { name: 'film' }, sources, pieceLength: 2 ** 14 });
-const plan = await draft.plan({ version: 'v2', partSize: 2 ** 20 });
+const plan = await planParts(draft, { version: 'v2', partSize: 2 ** 20 });
 
 // Anywhere: `open` makes a range reader for an object of the plan.
 const open = ({ path }) => objectReader(path);

@@ -108,13 +108,14 @@ export {
   type TorrentOf,
 } from './model/torrent/torrent.ts';
 export { TorrentFields } from './model/torrent/torrent-fields.ts';
-export { type HashPartOptions, hashPart } from './parts/hash-part.ts';
-export type { PortableHashPlan } from './parts/hash-plan.ts';
-export type { ObjectFile, OpenObject } from './parts/identity.ts';
+export { type HashPartOptions, hashPart, type StoredPart, storePart } from './parts/hash-part.ts';
 export { type GetPart, type JoinPartsOptions, joinParts } from './parts/join-parts.ts';
 export { type PartsEngineOptions, partsEngine, type RunPartContext } from './parts/parts-engine.ts';
+export type { PartsPlan, PlanFiles, PlannedTorrent, TorrentPlan } from './parts/plan.ts';
+export type { ObjectFile, OpenObject } from './parts/planned-files.ts';
+export { parsePlan } from './parts/read-plan.ts';
 export { folderStore, type PartStore, partKey, type StoredName } from './parts/store.ts';
-export type { TorrentPlan, TorrentPlanFiles, TorrentPlanOptions } from './parts/torrent-plan.ts';
+export { type PlanPartsOptions, planParts } from './parts/torrent-plan.ts';
 export { type PprintOptions, pprint, type Verbosity } from './print/print-torrent.ts';
 export {
   type FindMovedOptions,

@@ -1,12 +1,10 @@
 // Plans a folder in parts, and joins parts with random digests, in a process of its own: bench/distributed.ts.
 import { randomFillSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { folderStore, joinParts, TorrentCreate, type TorrentPlan } from '../../src/index.ts';
-import { splitOf } from '../../src/parts/hash-part.ts';
+import { folderStore, joinParts, planParts, TorrentCreate, type TorrentPlan } from '../../src/index.ts';
 import { payloadBytes } from '../../src/parts/part-payload.ts';
-import { restoredPlan } from '../../src/parts/restored-plan.ts';
+import { checkedPlan } from '../../src/parts/read-plan.ts';
 import { seal } from '../../src/parts/sealed-part.ts';
-import { planText } from '../../src/parts/torrent-plan.ts';
 import { type Version, watchMemory } from '../support/measure.ts';
 
 export interface JoinTask {
@@ -45,24 +43,23 @@ const seconds = (from: number) => (performance.now() - from) / 1000;
 
 const draft = new TorrentCreate({ pathRoot: folder, pieceLength });
 let started = performance.now();
-const plan = await draft.plan({ version, partSize, onWarning: () => {} });
+const plan = await planParts(draft, { version, partSize: partSize ?? undefined, onWarning: () => {} });
 const planSeconds = seconds(started);
 const file = `${folder}.plan.json`;
-const text = Buffer.concat(Array.from(planText(plan), (part) => Buffer.from(part)));
+const text = Buffer.from(JSON.stringify(plan));
 writeFileSync(file, text);
 
 started = performance.now();
 const read = JSON.parse(readFileSync(file, 'utf8')) as TorrentPlan;
-const restored = await restoredPlan(read);
+const checked = await checkedPlan(read);
 const readSeconds = seconds(started);
 
 const store = folderStore(storeFolder);
 let digestBytes = 0;
 let [joinSeconds, peakBytes] = [0, 0];
 if (join) {
-  const split = splitOf(restored);
   for (let index = 0; index < plan.parts; index += 1) {
-    const payload = randomFillSync(Buffer.alloc(payloadBytes(split, index)));
+    const payload = randomFillSync(Buffer.alloc(payloadBytes(checked, index)));
     digestBytes += payload.length;
     await store.put(plan.id, index, seal({ id: plan.id, index }, payload));
   }

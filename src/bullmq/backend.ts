@@ -7,7 +7,7 @@ import {
   type RedisQueueBackend,
   withBackend,
 } from 'bullmq';
-import { MetainfoError, shown } from '../errors/errors.ts';
+import { refused, shown } from './failures.ts';
 
 /** The server of the queues: a URL (`redis:`, `rediss:`, `valkey:`, `postgres:`), or the options that BullMQ takes. */
 export type QueueConnection = string | object;
@@ -109,16 +109,4 @@ function parsed(text: string): URL {
   if (URL.canParse(text)) return new URL(text);
   // The text may be a password.
   throw refused('connection is not a URL such as redis://127.0.0.1:6379');
-}
-
-/** A server for people: without credentials. */
-export function nameOfConnection(connection: QueueConnection): string {
-  const text = connection instanceof URL ? connection.href : connection;
-  if (typeof text !== 'string' || !URL.canParse(text)) return 'the queue';
-  const { protocol, host, pathname } = new URL(text);
-  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
-}
-
-function refused(problem: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
 }

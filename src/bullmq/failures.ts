@@ -1,8 +1,17 @@
 /** Errors of jobs: as text in the queue, and as errors again for those who wait. */
+import { inspect } from 'node:util';
 import { UnrecoverableError } from 'bullmq';
-import { ERROR_CODES, type MetainfoErrorCode } from '../errors/codes.ts';
-import { MetainfoError } from '../errors/errors.ts';
-import { isPermanent } from '../errors/permanent.ts';
+import { ERROR_CODES, isPermanent, MetainfoError, type MetainfoErrorCode } from '../index.ts';
+
+/** The error of a wrong argument, or of wrong data of a job. `problem` is a sentence without its full stop. */
+export function refused(problem: string): MetainfoError {
+  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+}
+
+/** Describes a value in a message. */
+export function shown(value: unknown): string {
+  return inspect(value, { depth: 0, breakLength: Infinity }).slice(0, 100);
+}
 
 /**
  * The error that a processor throws: one that is never tried again if that is pointless. It has no stack, which others could read.

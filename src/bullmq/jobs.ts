@@ -1,7 +1,8 @@
 /** The data of jobs, which nobody trusts, and the context in which workers run them. */
 import { type Job, WaitingError } from 'bullmq';
-import { MetainfoError, shown } from '../errors/errors.ts';
+import { any, integer, is, min, optional, pattern, string, type } from 'superstruct';
 import type { Backend } from './backend.ts';
+import { refused, shown } from './failures.ts';
 import type { Plans } from './plans.ts';
 import { CHILD, partJobId } from './settings.ts';
 import type { WorkersOptions } from './workers.ts';
@@ -28,23 +29,15 @@ export interface IndexedData {
   cancelled?: boolean;
 }
 
+const Id = pattern(string(), /^[0-9a-f]{64}$/);
+const Count = min(integer(), 0);
+const INDEXED = type({ plan: Id, index: Count, cancelled: optional(any()) });
+const JOIN = type({ plan: Id, request: Id, next: Count });
+
 /** The plan and the index of a job. Nobody trusts the queue. */
 export function indexedData(data: unknown): IndexedData {
-  const { plan, index, cancelled } = Object(data) as Record<string, unknown>;
-  if (isPlanId(plan) && isCount(index)) return { plan, index, cancelled: cancelled === true };
-  throw new MetainfoError(
-    'ERR_INVALID_ARGUMENT',
-    `The data of a job must be { plan, index }, not ${shown(JSON.stringify(data))}.`,
-  );
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-/** Whether a value is the id of a plan, or another hash like it. */
-function isPlanId(id: unknown): id is string {
-  return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id);
+  if (is(data, INDEXED)) return { plan: data.plan, index: data.index, cancelled: data.cancelled === true };
+  throw refused(`The data of a job must be { plan, index }, not ${shown(JSON.stringify(data))}`);
 }
 
 /** The data of the job that joins a plan. */
@@ -58,18 +51,13 @@ export interface JoinData {
 
 /** The data of a join. Nobody trusts the queue. */
 export function joinData(data: unknown): JoinData {
-  const { plan, request, next } = Object(data) as Record<string, unknown>;
-  if (isPlanId(plan) && isPlanId(request) && isCount(next)) return { plan, request, next };
-  throw new MetainfoError(
-    'ERR_INVALID_ARGUMENT',
-    `The data of a join must be { plan, request, next }, not ${shown(JSON.stringify(data))}.`,
-  );
+  if (is(data, JOIN)) return { plan: data.plan, request: data.request, next: data.next };
+  throw refused(`The data of a join must be { plan, request, next }, not ${shown(JSON.stringify(data))}`);
 }
 
 /** Whether the data of two joins have different requests. Damaged data have none: the worker reports them. */
 export function isOtherRequest(one: unknown, other: unknown): boolean {
-  const [a, b] = [Object(one).request, Object(other).request];
-  return isPlanId(a) && isPlanId(b) && a !== b;
+  return is(one, JOIN) && is(other, JOIN) && one.request !== other.request;
 }
 
 /** A job that hashes a part. */

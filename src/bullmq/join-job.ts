@@ -1,11 +1,7 @@
 /** Joins the parts of a plan, and writes the torrent. */
+import { Readable } from 'node:stream';
 import { type Job, WaitingChildrenError } from 'bullmq';
-import { MetainfoError } from '../errors/errors.ts';
-import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
-import { HASH_PLAN } from '../parts/hash-plan.ts';
-import { joinParts } from '../parts/join-parts.ts';
-import { requireOutputNotPlanned } from '../parts/planned-output.ts';
-import type { TorrentPlan } from '../parts/torrent-plan.ts';
+import { joinParts, type PartsPlan } from '../index.ts';
 import { cancelledError } from './failures.ts';
 import { type JobContext, joinData, partJob, type WorkerContext } from './jobs.ts';
 import { requestOf } from './join-request.ts';
@@ -23,7 +19,6 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
   };
   if (job.progress === CANCELLED) throw cancelledError();
   const plan = await plans.get(data.plan);
-  if (plan.format === HASH_PLAN) throw new MetainfoError('ERR_PLAN', 'A hash plan makes no torrent.');
   if (data.next < plan.parts) {
     const end = Math.min(plan.parts, data.next + MAX_CHILDREN);
     const parent = { id: job.id as string, queue: job.queueQualifiedName };
@@ -40,7 +35,6 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
   const request = await requestOf(data, store);
   const { path: root, beneath } = await contentAt(roots, plan.root);
   const output = await outputAt(roots, request.output);
-  await requireOutputNotPlanned(output.path, plan, { root });
   let asked = performance.now();
   const get = async (index: number) => {
     if (performance.now() - asked > CHECK_MS) {
@@ -49,7 +43,7 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
     }
     return store.get(plan.id, index);
   };
-  const torrent = await joinParts(plan, get, { root, beneath, open, signal });
+  const torrent = await joinParts(plan, get, { root, beneath, output: output.path, open, signal });
   await requireWanted();
   await writeOnce(torrent, output.path, { force: request.force, beneath: output.beneath });
   await removeParts(queues.parts, plan);
@@ -64,8 +58,9 @@ const CHECK_MS = 1000;
 const REMOVED_AT_ONCE = 100;
 
 /** Removes the jobs of the parts, which were kept until now. One that stays costs a kilobyte. */
-async function removeParts(queue: WorkerContext['queues']['parts'], { id, parts }: TorrentPlan): Promise<void> {
-  await forEachConcurrently(Array(parts).keys(), { concurrency: REMOVED_AT_ONCE }, async (index) => {
+async function removeParts(queue: WorkerContext['queues']['parts'], { id, parts }: PartsPlan): Promise<void> {
+  const remove = async (index: number) => {
     await queue.remove(partJobId(id, index)).catch(() => {});
-  });
+  };
+  await Readable.from(Array(parts).keys()).forEach(remove, { concurrency: REMOVED_AT_ONCE });
 }

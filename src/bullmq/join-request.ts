@@ -1,9 +1,9 @@
 /** The output of a join. The part store keeps it under its hash, because nobody trusts the queue, and job data stay small. */
 import { createHash } from 'node:crypto';
-import { MetainfoError } from '../errors/errors.ts';
-import { parseJson } from '../parts/plan-text.ts';
-import type { PartStore } from '../parts/store.ts';
+import { boolean, string, type } from 'superstruct';
+import { MetainfoError, type PartStore } from '../index.ts';
 import { notInStore } from './failures.ts';
+import { parsedObject } from './stored.ts';
 
 /** Where the torrent of a plan goes. */
 export interface JoinRequest {
@@ -42,10 +42,10 @@ export async function requestOf({ plan, request }: RequestPlace, store: PartStor
   if (!bytes) throw notInStore(`the output of the plan ${plan}`);
   if (hashOf(bytes) !== request)
     throw new MetainfoError('ERR_PLAN', `The part store has another output for the plan ${plan}.`);
-  const { output, force } = Object(parseJson(bytes, `The output of the plan ${plan}`)) as Partial<JoinRequest>;
-  if (typeof output === 'string' && typeof force === 'boolean') return { output, force };
-  throw new MetainfoError('ERR_PLAN', `The output of the plan ${plan} in the part store is malformed.`);
+  return parsedObject(bytes, `The output of the plan ${plan}`, REQUEST);
 }
+
+const REQUEST = type({ output: string(), force: boolean() });
 
 function hashOf(text: string | Uint8Array): string {
   return createHash('sha256').update(text).digest('hex');

@@ -1,10 +1,6 @@
 /** Hashes a part of a plan. */
 import type { Job } from 'bullmq';
-import { AbortError } from '../errors/cancel.ts';
-import type { Progress } from '../jobs/watch.ts';
-import { hashPart } from '../parts/hash-part.ts';
-import { HASH_PLAN } from '../parts/hash-plan.ts';
-import { storePart } from '../parts/stored-part.ts';
+import { AbortError, hashPart, type Progress, storePart } from '../index.ts';
 import { cancelledError } from './failures.ts';
 import { giveBack, indexedData, type JobContext } from './jobs.ts';
 import { contentAt } from './roots.ts';
@@ -19,7 +15,7 @@ export async function runPart(job: Job, { token, signal, context }: JobContext):
   const { plan: id, index, cancelled } = indexedData(job.data);
   if (cancelled) throw cancelledError();
   const plan = await plans.get(id);
-  const isVerification = plan.format === HASH_PLAN;
+  const isVerification = plan.torrent === null;
   const isCancelled = async () => {
     if (isVerification) return Object(await queues.parts.getJob(partJobId(id, index))).data?.cancelled === true;
     return Object(await queues.joins.getJob(joinJobId(id))).progress === CANCELLED;

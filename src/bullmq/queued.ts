@@ -1,13 +1,10 @@
 /** Queued torrents and batches, as a producer sees them. */
 import { enums, integer, is, min, nullable, pattern, string, type } from 'superstruct';
-import { MetainfoError } from '../errors/errors.ts';
-import type { TorrentVersion } from '../model/discriminator.ts';
+import { MetainfoError, type TorrentVersion } from '../index.ts';
 import type { ItemResult } from './batch-job.ts';
 
-/** Where the content of a queued torrent is, and where its torrent file will be. */
+/** Where the torrent file of a queued torrent will be. */
 export interface AddTorrentOptions {
-  /** The content on the workers: `NAME`, or `NAME/path` beneath one of their roots. */
-  root: string;
   /** The torrent file, which a worker writes: `NAME/path`. */
   output: string;
   /**
@@ -69,7 +66,7 @@ export function joinedTorrent(result: unknown): JoinedTorrent {
 
 /** A torrent in the queue. */
 export interface QueuedTorrent {
-  /** The id of the plan, with the root of the workers. */
+  /** The id of the plan. */
   id: string;
   /** Whether an earlier call has queued it, and it was still running. */
   attached: boolean;

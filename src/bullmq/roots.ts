@@ -1,10 +1,8 @@
 /** The named roots of a worker: all paths of its jobs stay beneath them. */
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { holdBeneath } from '../disk/beneath.ts';
-import { isWithin } from '../disk/path-within.ts';
-import { fromSystemError, MetainfoError, shown } from '../errors/errors.ts';
-import { isSafePath } from '../layout/safe-path.ts';
+import { MetainfoError } from '../index.ts';
+import { refused, shown } from './failures.ts';
 
 /** Folders of a worker by name. */
 export type Roots = Readonly<Record<string, string>>;
@@ -43,8 +41,10 @@ async function placeOf(roots: Roots, place: unknown): Promise<Place & { below: s
   const below = slash < 0 ? '' : text.slice(slash + 1);
   if (!Object.hasOwn(roots, name))
     throw refused(`this worker has no root named ${shown(name)}: it has ${Object.keys(roots).join(', ')}`);
-  if (below !== '' && !isSafePath(below))
-    throw new MetainfoError('ERR_PATH_OUTSIDE', `${shown(text)} leaves its root.`, { path: text });
+  // Functions that open it check its links.
+  if (below !== '' && below.split(/[/\\]/).some((one) => ['', '.', '..'].includes(one)))
+    throw outside(text, 'its root');
+  if (below.includes('\0')) throw refused(`a path must have no NUL, unlike ${shown(text)}`);
   const beneath = roots[name] as string;
   await requireRoot(beneath);
   return { path: path.join(beneath, below), beneath, below };
@@ -70,28 +70,14 @@ export async function outputAt(roots: Roots, place: unknown): Promise<Place> {
   if (below === '')
     throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
   const folder = path.dirname(target);
-  await holdBeneath(folder, { beneath }, async () => {}).catch((error: unknown) => {
-    throw fromSystemError(error, folder, 'read');
-  });
+  const real = await realpath(folder).catch(unreadable(folder));
+  const within = path.relative(await realpath(beneath), real);
+  if (path.isAbsolute(within) || within.split(path.sep)[0] === '..') throw outside(folder, beneath);
   return { path: target, beneath };
 }
 
-/**
- * The place of a path of this machine beneath one of its roots: the closest one.
- *
- * @throws {MetainfoError} `ERR_PATH_OUTSIDE` for a path beneath none
- */
-export function placeWithin(roots: Roots, file: string): string {
-  const target = path.resolve(file);
-  const within = Object.entries(roots).filter(([, folder]) => isWithin(folder, target));
-  const [closest] = within.sort(([, a], [, b]) => b.length - a.length);
-  if (!closest) {
-    const message = `${target} is beneath no root of the workers: name one that contains it.`;
-    throw new MetainfoError('ERR_PATH_OUTSIDE', message, { path: target });
-  }
-  const [name, folder] = closest;
-  const below = path.relative(folder, target).split(path.sep).join('/');
-  return below === '' ? name : `${name}/${below}`;
+function outside(place: string, root: string): MetainfoError {
+  return new MetainfoError('ERR_PATH_OUTSIDE', `${place} leaves ${root}.`, { path: place });
 }
 
 /** Replaces the folders of roots in a text by their names: what goes to the queue tells nothing about the disk of a worker. */
@@ -116,9 +102,10 @@ export async function withoutFolders(text: string, roots: Roots): Promise<string
 
 /** If a root is missing, another worker may have it, so the failure may pass. */
 async function requireRoot(folder: string): Promise<void> {
-  await stat(folder).catch((error: unknown) => {
-    const { message } = fromSystemError(error, folder, 'read');
-    throw new MetainfoError('ERR_READ', `${message} It is a root of this worker: is it mounted?`, { path: folder });
+  await stat(folder).catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === 'ENOENT' ? 'no such file or folder' : `cannot read it (${cause.code})`;
+    const message = `${folder}: ${why}. It is a root of this worker: is it mounted?`;
+    throw new MetainfoError('ERR_READ', message, { path: folder });
   });
 }
 
@@ -129,13 +116,23 @@ async function requireRoot(folder: string): Promise<void> {
  */
 export async function requireFolders(roots: Roots): Promise<void> {
   for (const [name, folder] of Object.entries(roots)) {
-    const found = await stat(folder).catch((error: unknown) => {
-      throw fromSystemError(error, folder, 'read');
-    });
+    const found = await stat(folder).catch(unreadable(folder));
     if (!found.isDirectory()) throw refused(`the root ${name} must be a folder, which ${folder} is not`);
   }
 }
 
-function refused(problem: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
+/** Throws the error of a folder that cannot be looked at. */
+function unreadable(folder: string): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    const { code = '' } = cause;
+    const options = { path: folder, cause };
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new MetainfoError('ERR_NOT_FOUND', `${folder}: no such file or folder.`, options);
+    const isForbidden = code === 'EACCES' || code === 'EPERM';
+    throw new MetainfoError(
+      isForbidden ? 'ERR_UNREADABLE' : 'ERR_READ',
+      `${folder}: cannot read it (${code}).`,
+      options,
+    );
+  };
 }

@@ -34,8 +34,8 @@ export const CHILD: JobsOptions = {
   removeOnFail: false,
 };
 
-/** Seconds for which a finished job tells its result. */
-export const KEEP_SECONDS = 24 * 3600;
+/** How long a finished job tells its result: a day. */
+export const KEEP: JobsOptions = { removeOnComplete: { age: 24 * 3600 }, removeOnFail: { age: 24 * 3600 } };
 
 /** The id of the job that hashes a part. */
 export const partJobId = (planId: string, index: number): string => `${planId}-${index}`;

@@ -1,26 +1,23 @@
 /** The producer side of the queues: torrents in parts, batches, and an engine for verification. */
 import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Job } from 'bullmq';
-import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
-import { MetainfoError, shown } from '../errors/errors.ts';
-import { checkArgument, checkOptions, Flag, type OptionStructs, Path } from '../errors/guard.ts';
-import type { Engine } from '../hash/engine.ts';
-import type { PortableHashPlan } from '../parts/hash-plan.ts';
-import { type PartsEngineOptions, partsEngine, type RunPartContext } from '../parts/parts-engine.ts';
-import { restoredPlan } from '../parts/restored-plan.ts';
-import type { PartStore } from '../parts/store.ts';
-import { planText, type TorrentPlan, withRoot } from '../parts/torrent-plan.ts';
-import { type Backend, backendOf, type QueueOptions } from './backend.ts';
+import { boolean, is, nonempty, object, optional, string } from 'superstruct';
 import {
-  type BatchItems,
-  type BatchOperation,
-  type ItemResult,
-  type StoredItems,
-  storedItems,
-  storedResults,
-} from './batch-job.ts';
-import { errorOf, lostError, textOf } from './failures.ts';
+  type Engine,
+  MetainfoError,
+  type PartStore,
+  type PartsEngineOptions,
+  type PartsPlan,
+  parsePlan,
+  partsEngine,
+  type RunPartContext,
+  type TorrentPlan,
+} from '../index.ts';
+import { type Backend, backendOf, type QueueOptions } from './backend.ts';
+import type { BatchItems, BatchOperation, ItemResult } from './batch-job.ts';
+import { errorOf, lostError, refused, shown, textOf } from './failures.ts';
 import { type IndexedData, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
 import { requestOf, storeRequest } from './join-request.ts';
 import {
@@ -30,18 +27,9 @@ import {
   type QueuedTorrent,
   type QueueProgress,
 } from './queued.ts';
-import {
-  BATCHES,
-  CANCELLED,
-  JOINS,
-  joinJobId,
-  KEEP_SECONDS,
-  MAX_CHILDREN,
-  PARTS,
-  partJobId,
-  RETRIES,
-} from './settings.ts';
-import { within } from './with-deadline.ts';
+import { BATCHES, CANCELLED, JOINS, joinJobId, KEEP, MAX_CHILDREN, PARTS, partJobId, RETRIES } from './settings.ts';
+import { requireStore, storedItems, storedResults, storeObject } from './stored.ts';
+import { throwIfAborted, untilAbort, withDeadline } from './with-deadline.ts';
 
 /** The options of {@link TorrentQueue}. */
 export interface TorrentQueueOptions extends QueueOptions {
@@ -49,8 +37,7 @@ export interface TorrentQueueOptions extends QueueOptions {
   store: PartStore;
 }
 
-const ADD_TORRENT: OptionStructs<AddTorrentOptions> = { root: Path, output: Path, force: Flag };
-const ADD_TORRENT_EXAMPLE = "{ root: 'media/album', output: 'media/album.torrent' }";
+const ADD_TORRENT = object({ output: nonempty(string()), force: optional(boolean()) });
 
 /** Milliseconds after which a locked job is tried again to be removed. */
 const LOCKED_MS = 500;
@@ -77,7 +64,7 @@ const OUTAGE_MS = 600_000;
  * @example
  * ```ts
  * import path from 'node:path';
- * import { folderStore, TorrentCreate } from 'metainfo';
+ * import { folderStore, planParts, TorrentCreate } from 'metainfo';
  * import { createWorkers, TorrentQueue } from 'metainfo/bullmq';
  *
  * const shared = { connection: process.env['QUEUE_URL'] ?? 'redis://127.0.0.1', store: folderStore('store') };
@@ -85,8 +72,9 @@ const OUTAGE_MS = 600_000;
  * const workers = createWorkers({ ...shared, roots: { media: path.resolve('.') } });
  *
  * const queue = new TorrentQueue(shared);
- * const plan = await new TorrentCreate({ pathRoot: path.resolve('album') }).plan({ partSize: 2 ** 30 });
- * const queued = await queue.addTorrent(plan, { root: 'media/album', output: 'media/queued.torrent' });
+ * const draft = new TorrentCreate({ pathRoot: path.resolve('album') });
+ * const plan = await planParts(draft, { root: 'media/album', partSize: 2 ** 30 });
+ * const queued = await queue.addTorrent(plan, { output: 'media/queued.torrent' });
  * console.log((await queued.done()).output);
  *
  * const batch = await queue.addBatch('validate', [{ torrent: 'media/queued.torrent' }]);
@@ -114,9 +102,7 @@ export class TorrentQueue {
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
   constructor(options: TorrentQueueOptions) {
     const backend = backendOf(options);
-    this.#store = options.store;
-    if (typeof this.#store?.get !== 'function' || typeof this.#store?.put !== 'function')
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', `store must be a part store, not ${shown(this.#store)}.`);
+    this.#store = requireStore(options.store);
     const { Queue, FlowProducer } = backend.classes;
     this.#flows = new FlowProducer(backend.options);
     this.#parts = new Queue(PARTS, backend.options);
@@ -133,38 +119,34 @@ export class TorrentQueue {
    * Queues the parts of a plan and, as their parent, the job that joins them. A torrent that is in the queue already is not queued
    * again; parts that the store has are not hashed again.
    *
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the same torrent is in the queue with another output; `ERR_QUEUE` if the server
-   *   does not answer
+   * @param plan A plan of `planParts`. Its `root` is the content on the workers: `NAME`, or `NAME/path` beneath one of their roots.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, also if the same torrent is in the queue with another output; `ERR_PLAN`;
+   *   `ERR_QUEUE` if the server does not answer
    */
   async addTorrent(plan: TorrentPlan, options: AddTorrentOptions): Promise<QueuedTorrent> {
-    const { root, output, force = false } = checkOptions(options, ADD_TORRENT, { example: ADD_TORRENT_EXAMPLE });
-    for (const [name, value] of Object.entries({ root, output })) checkArgument(name, value, Path);
-    await restoredPlan(plan);
-    const queued = await withRoot(plan, root);
-    const { id } = queued;
+    if (!is(options, ADD_TORRENT))
+      throw refused(`options must be { output: 'media/album.torrent', force: false }, not ${shown(options)}`);
+    const { output, force = false } = options;
+    if (!(await parsePlan(plan)).torrent) throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent.');
+    const { id, parts } = plan;
     const found = await this.#answer(this.#joins.getJob(joinJobId(id)));
     if (found && (await this.#isRunning(found))) {
       await this.#requireOutput(found, output);
-      return this.#torrent(queued, found, true);
+      return this.#torrent(plan, found, true);
     }
-    await this.#store.put(id, 'plan', Buffer.concat(Array.from(planText(queued), (text) => Buffer.from(text))));
-    await this.#forget(queued, found);
-    const next = Math.min(queued.parts, MAX_CHILDREN);
+    await this.#store.put(id, 'plan', Buffer.from(JSON.stringify(plan)));
+    await this.#forget(plan, found);
+    const next = Math.min(parts, MAX_CHILDREN);
     const children = Array.from({ length: next }, (_, index) => ({ queueName: PARTS, ...partJob(id, index) }));
     const request = await storeRequest(id, { output, force }, this.#store);
     const data: JoinData = { plan: id, request, next };
-    const opts = {
-      ...RETRIES,
-      jobId: joinJobId(id),
-      removeOnComplete: { age: KEEP_SECONDS },
-      removeOnFail: { age: KEEP_SECONDS },
-    };
+    const opts = { ...RETRIES, ...KEEP, jobId: joinJobId(id) };
     const { job } = await this.#answer(this.#flows.add({ name: 'join', queueName: JOINS, data, opts, children }));
     // Another producer may have added it meanwhile: BullMQ keeps the first job of an id.
     const kept = (await this.#answer(this.#joins.getJob(joinJobId(id)))) ?? job;
     const isOurs = Object(kept.data).request === request;
     if (!isOurs) await this.#requireOutput(kept, output);
-    return this.#torrent(queued, kept, !isOurs);
+    return this.#torrent(plan, kept, !isOurs);
   }
 
   /**
@@ -183,49 +165,30 @@ export class TorrentQueue {
   ): Promise<QueuedBatch> {
     const isList = typeof items === 'object' && items !== null;
     if (!isList || !(Symbol.iterator in items || Symbol.asyncIterator in items))
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', `items must be a list of items, not ${shown(items)}.`);
+      throw refused(`items must be a list of items, not ${shown(items)}`);
     if (!['create', 'verify', 'validate'].includes(operation))
-      throw new MetainfoError(
-        'ERR_INVALID_ARGUMENT',
-        `unknown operation ${shown(operation)}: expected create, verify or validate.`,
-      );
+      throw refused(`unknown operation ${shown(operation)}: expected create, verify or validate`);
     if (!Number.isSafeInteger(perJob) || perJob < 1)
-      throw new MetainfoError(
-        'ERR_INVALID_ARGUMENT',
-        `perJob must be a whole number of at least 1, not ${shown(perJob)}.`,
-      );
+      throw refused(`perJob must be a whole number of at least 1, not ${shown(perJob)}`);
     const id = createHash('sha256').update(randomBytes(32)).digest('hex');
     let jobs = 0;
-    let first = 0;
-    let batch: BatchItems[Operation][] = [];
-    /** Jobs that are being added: several, because a store may be slow. */
-    const adding = new Set<Promise<void>>();
-    const add = async (index: number, stored: StoredItems) => {
-      await this.#store.put(id, `items-${index}`, Buffer.from(JSON.stringify(stored)));
-      const opts = {
-        ...RETRIES,
-        jobId: partJobId(id, index),
-        removeOnComplete: { age: KEEP_SECONDS },
-        removeOnFail: { age: KEEP_SECONDS },
-      };
+    const add = async ({ index, items }: { index: number; items: unknown[] }) => {
+      await storeObject(this.#store, id, `items-${index}`, { operation, first: index * perJob, items });
+      const opts = { ...RETRIES, ...KEEP, jobId: partJobId(id, index) };
       await this.#answer(this.#batches.add('batch', { plan: id, index }, opts));
     };
-    const flush = async () => {
-      const added: Promise<void> = add(jobs, { operation, first, items: batch }).then(() => void adding.delete(added));
-      // A failure is thrown where all are awaited.
-      added.catch(() => {});
-      adding.add(added);
-      first += batch.length;
-      batch = [];
-      jobs += 1;
-      if (adding.size >= ADDED_AT_ONCE) await Promise.race(adding);
+    const batches = async function* () {
+      let batch: unknown[] = [];
+      for await (const item of items) {
+        batch.push(item);
+        if (batch.length < perJob) continue;
+        yield { index: jobs++, items: batch };
+        batch = [];
+      }
+      if (batch.length > 0) yield { index: jobs++, items: batch };
     };
-    for await (const item of items) {
-      batch.push(item);
-      if (batch.length === perJob) await flush();
-    }
-    if (batch.length > 0) await flush();
-    await Promise.all(adding);
+    // Several at once, because a store may be slow.
+    await Readable.from(batches()).forEach(add, { concurrency: ADDED_AT_ONCE });
     return { id, jobs, results: (options = {}) => this.#results(id, jobs, options) };
   }
 
@@ -238,7 +201,7 @@ export class TorrentQueue {
   engine(options: Pick<PartsEngineOptions, 'partSize' | 'concurrency'> & { root: string; remoteRoot: string }): Engine {
     /** Plans that are in the store, and their parts under way. */
     const sent = new Map<string, { stored: Promise<void>; running: number }>();
-    const runPart = async (plan: PortableHashPlan, index: number, context: RunPartContext): Promise<Uint8Array> => {
+    const runPart = async (plan: PartsPlan, index: number, context: RunPartContext): Promise<Uint8Array> => {
       const { id } = plan;
       const state = sent.get(id) ?? {
         stored: this.#store.put(id, 'plan', Buffer.from(JSON.stringify(plan))),
@@ -270,8 +233,8 @@ export class TorrentQueue {
   async close(): Promise<void> {
     const all = [this.#flows, this.#parts, this.#joins, this.#batches];
     // Parts of a cancelled job are being removed.
-    await within(CLOSE_MS, Promise.allSettled(this.#running), () => {});
-    await within(CLOSE_MS, Promise.all(all.map((one) => one.close())), () =>
+    await withDeadline(CLOSE_MS, Promise.allSettled(this.#running), () => {});
+    await withDeadline(CLOSE_MS, Promise.all(all.map((one) => one.close())), () =>
       Promise.all(all.map((one) => one.disconnect())),
     );
   }
@@ -284,13 +247,8 @@ export class TorrentQueue {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
 
-  async #runPart({ id }: PortableHashPlan, index: number, { signal, onProgress }: RunPartContext): Promise<Uint8Array> {
-    const opts = {
-      ...RETRIES,
-      jobId: partJobId(id, index),
-      removeOnComplete: { age: 3600 },
-      removeOnFail: { age: 3600 },
-    };
+  async #runPart({ id }: PartsPlan, index: number, { signal, onProgress }: RunPartContext): Promise<Uint8Array> {
+    const opts = { ...RETRIES, ...KEEP, jobId: partJobId(id, index) };
     const job = await this.#answer(this.#parts.add('part', { plan: id, index }, opts), signal);
     try {
       await this.#ended(job, this.#parts, { signal, onPoll: (now) => onProgress(bytesOf(now)) });
@@ -319,7 +277,7 @@ export class TorrentQueue {
         await this.#store.delete?.(plan, index);
       }
     };
-    await within(CLOSE_MS, drop(), () => {}).catch(() => {});
+    await withDeadline(CLOSE_MS, drop(), () => {}).catch(() => {});
   }
 
   async #isRunning(job: Job): Promise<boolean> {

@@ -1,5 +1,7 @@
-/** Waits for a server that may be gone. */
+/** Waits for a server that may be gone, or until a signal fires. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { AbortError } from '../index.ts';
 
 /** Milliseconds for which closing waits for connections to end. */
 const DISCONNECT_MS = 1000;
@@ -8,10 +10,33 @@ const DISCONNECT_MS = 1000;
 const MOST_MS = 2 ** 31 - 1;
 
 /** Waits for a promise, but ends otherwise when it takes too long: a server that is gone answers no more. */
-export async function within(ms: number, promise: Promise<unknown>, otherwise: () => unknown): Promise<void> {
+export async function withDeadline(ms: number, promise: Promise<unknown>, otherwise: () => unknown): Promise<void> {
   const timer = new AbortController();
   const late = delay(Math.min(ms, MOST_MS), 'late', { signal: timer.signal }).catch(() => {});
   const first = await Promise.race([promise, late]);
   timer.abort();
   if (first === 'late') await Promise.race([otherwise(), delay(DISCONNECT_MS)]);
+}
+
+/** @throws {AbortError} if the signal has fired */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortError(signal);
+}
+
+/**
+ * Waits for a promise until the signal fires.
+ *
+ * @throws {AbortError} if the signal fires first
+ */
+export async function untilAbort<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {
+  if (!signal) return promise;
+  const done = new AbortController();
+  // All parts of a job wait for its signal, which is no leak.
+  setMaxListeners(0, signal);
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = () => reject(new AbortError(signal));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true, signal: done.signal });
+  });
+  return Promise.race([promise, aborted]).finally(() => done.abort());
 }

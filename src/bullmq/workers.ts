@@ -1,23 +1,19 @@
 /** Workers of the queues: they hash parts, join them, and process batches. */
 import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
 import { type Job, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
-import { AbortError } from '../errors/cancel.ts';
-import { MetainfoError, shown } from '../errors/errors.ts';
-import { Callback, checkArgument } from '../errors/guard.ts';
-import { checkedResources, type ResourceOptions } from '../hash/hash-request.ts';
-import type { OpenObject } from '../parts/identity.ts';
-import { folderOf, type PartStore } from '../parts/store.ts';
+import { func, integer, is, max, min, nullable, optional, type Struct } from 'superstruct';
+import { AbortError, type OpenObject, type PartStore, type ResourceOptions } from '../index.ts';
 import { backendOf, type QueueOptions } from './backend.ts';
 import { runBatchJob } from './batch-job.ts';
-import { jobError, publicError, textOf } from './failures.ts';
+import { jobError, publicError, refused, shown, textOf } from './failures.ts';
 import { giveBack, indexedData, type WorkerContext } from './jobs.ts';
 import { runJoin } from './join-job.ts';
 import { runPart } from './part-job.ts';
 import { Plans } from './plans.ts';
 import { checkedRoots, type Roots, requireFolders, withoutFolders } from './roots.ts';
 import { BATCHES, JOINS, PARTS, RECOVERY } from './settings.ts';
-import { within } from './with-deadline.ts';
+import { requireStore } from './stored.ts';
+import { withDeadline } from './with-deadline.ts';
 
 /** The options of {@link createWorkers}. */
 export interface WorkersOptions extends QueueOptions, Pick<ResourceOptions, 'threads' | 'memoryLimit'> {
@@ -76,6 +72,16 @@ export interface Workers {
   close(options?: { grace?: number | undefined }): Promise<void>;
 }
 
+/** The options of workers that nothing else checks before a job runs. */
+const OPTIONS = {
+  threads: [nullable(min(max(integer(), 1024), 1)), '1 to 1024 or null'],
+  memoryLimit: [nullable(min(integer(), 2 ** 14)), 'at least 16384 bytes'],
+  concurrency: [min(integer(), 1), 'a whole number of at least 1'],
+  open: [func(), 'a function'],
+  onError: [func(), 'a function'],
+  onJob: [func(), 'a function'],
+} as const;
+
 /** Why jobs are given back. */
 const CLOSING = 'the worker closes';
 
@@ -107,15 +113,11 @@ export function createWorkers(options: WorkersOptions): Workers {
   const plans = new Plans(requireStore(options.store));
   const { concurrency = 1, onJob = () => {} } = options;
   // A wrong option would fail every job, for good.
-  checkedResources(options, 'hybrid', availableParallelism());
-  for (const name of ['open', 'onError', 'onJob'] as const)
-    if (options[name] !== undefined) checkArgument(name, options[name], Callback);
+  for (const [name, [struct, what]] of Object.entries(OPTIONS)) {
+    const value: unknown = options[name as keyof typeof OPTIONS];
+    if (!is(value, optional(struct as Struct<unknown>))) throw refused(`${name} must be ${what}, not ${shown(value)}`);
+  }
   const onError = (error: Error) => options.onError?.(publicError(error));
-  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      `concurrency must be a whole number of at least 1, not ${shown(concurrency)}.`,
-    );
   const { Queue } = backend.classes;
   const queues = { parts: new Queue(PARTS, backend.options), joins: new Queue(JOINS, backend.options) };
   for (const queue of Object.values(queues)) queue.on('error', onError);
@@ -151,7 +153,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     close: async ({ grace = 0 } = {}) => {
       await closeWorkers(workers, context.closing, grace);
       const open = Object.values(queues);
-      await within(FORCE_AFTER_MS, Promise.all(open.map((queue) => queue.close())), () =>
+      await withDeadline(FORCE_AFTER_MS, Promise.all(open.map((queue) => queue.close())), () =>
         Promise.all(open.map((queue) => queue.disconnect())),
       );
     },
@@ -160,22 +162,13 @@ export function createWorkers(options: WorkersOptions): Workers {
 
 type RunJob = (job: Job, token: string, signal: AbortSignal) => Promise<object | null>;
 
-function requireStore(store: PartStore): PartStore {
-  if (typeof store?.get === 'function' && typeof store?.put === 'function') return store;
-  throw new MetainfoError(
-    'ERR_INVALID_ARGUMENT',
-    `store must be a part store, such as folderStore('parts'), not ${shown(store)}.`,
-  );
-}
-
 function placeOf({ data }: Job): { plan: string; index: number | null } {
   return { plan: String(data?.plan), index: typeof data?.index === 'number' ? data.index : null };
 }
 
 /** The processor of a queue: gives jobs back when the worker closes, and translates errors. */
 function processor(run: RunJob, { closing, roots, store }: WorkerContext) {
-  const folder = folderOf(store);
-  const folders = { ...(folder !== null && { store: folder }), ...roots };
+  const folders = { ...(store.folder && { store: store.folder }), ...roots };
   // BullMQ passes a signal only to functions of three parameters.
   return async (job: Job, token: string | undefined, cancel: AbortSignal | undefined): Promise<object | null> => {
     const signals = [closing.signal, cancel].filter((signal) => signal !== undefined);
@@ -197,13 +190,13 @@ function runBatch(job: Job, signal: AbortSignal, context: WorkerContext): Promis
 }
 
 async function closeWorkers(workers: readonly Worker[], closing: AbortController, grace: number): Promise<void> {
-  await within(PAUSE_MS, Promise.all(workers.map((worker) => worker.pause(true))), () => {});
+  await withDeadline(PAUSE_MS, Promise.all(workers.map((worker) => worker.pause(true))), () => {});
   const ended = Promise.all(workers.map((worker) => worker.close()));
   ended.catch(() => {});
   if (grace > 0 && !closing.signal.aborted)
-    await within(grace, Promise.race([ended, once(closing.signal, 'abort')]), () => {});
+    await withDeadline(grace, Promise.race([ended, once(closing.signal, 'abort')]), () => {});
   closing.abort(CLOSING);
-  await within(FORCE_AFTER_MS, ended, () => Promise.all(workers.map((worker) => worker.disconnect())));
+  await withDeadline(FORCE_AFTER_MS, ended, () => Promise.all(workers.map((worker) => worker.disconnect())));
 }
 
 /** Milliseconds for which closing waits until no more jobs are taken. */

@@ -7,7 +7,6 @@ import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
-import type { TorrentPlan, TorrentPlanOptions } from '../parts/torrent-plan.ts';
 import { checkedFields, type Draft, type FieldChecks, type TorrentCreateFields, withName } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { type FileTimes, fileTimesOf } from './file-times.ts';
@@ -115,27 +114,8 @@ export class TorrentCreate implements Draft {
   }
 
   /**
-   * Plans the torrent in parts, which other machines can hash ({@link hashPart}, {@link joinParts}). No content is read. Every problem is
-   * an error, and the torrent file may have at most 1 GB.
-   *
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for wrong options; else as {@link generate}
-   * @throws {AbortError} if the signal fires; its reason is the `cause`
-   * @example
-   * ```ts
-   * import path from 'node:path';
-   * import { TorrentCreate } from 'metainfo';
-   *
-   * const draft = new TorrentCreate({ pathRoot: path.resolve('album') });
-   * const { id, parts, partSize } = await draft.plan({ partSize: 4 * 2 ** 30 });
-   * console.log(id, parts, partSize);
-   * ```
-   */
-  plan(options: TorrentPlanOptions): Promise<TorrentPlan>;
-  /**
    * Plans the torrent without reading any content: its sizes, and everything that would make the creation fail or that some
    * reader would refuse. The files are listed as {@link generate} lists them.
-   *
-   * With `partSize`, it resolves to a {@link TorrentPlan} instead.
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for wrong options; every problem of the files is a finding
    * @throws {AbortError} if the signal fires; its reason is the `cause`
@@ -150,15 +130,8 @@ export class TorrentCreate implements Draft {
    * for (const { severity, message, advice } of findings) console.log(severity, message, advice);
    * ```
    */
-  plan(options?: GenerateOptions & { partSize?: undefined }): Promise<PlanReport>;
-  plan(options?: GenerateOptions & { partSize?: number | null | undefined }): Promise<PlanReport | TorrentPlan>;
-  async plan(options: GenerateOptions & { partSize?: number | null | undefined } = {}) {
-    if (options?.partSize === undefined) return planDraft(this, options);
-    const { PLAN_IN_PARTS, torrentPlanOf } = await import('../parts/torrent-plan.ts');
-    return torrentPlanOf(
-      this,
-      checkOptions(options as TorrentPlanOptions, PLAN_IN_PARTS, { example: '{ partSize: null }' }),
-    );
+  async plan(options: GenerateOptions = {}): Promise<PlanReport> {
+    return planDraft(this, options);
   }
 
   /**

@@ -54,23 +54,6 @@ function withinSecond(time: bigint): { ms: number; ns: number } {
   return { ms: Number((time - ns) / SECOND) * 1e3 + Number(ns) / 1e6, ns: Number(ns) };
 }
 
-/**
- * A time in nanoseconds since 1970, as decimal text.
- *
- * @param ms Milliseconds, as {@link statFiles} gives them.
- * @param ns The nanoseconds within the second.
- */
-export function nanosecondsText(ms: number, ns: number): string {
-  const seconds = Math.round((ms - ns / 1e6) / 1e3);
-  if (seconds > 0) return `${seconds}${String(ns).padStart(9, '0')}`;
-  return String(BigInt(seconds) * SECOND + BigInt(ns));
-}
-
-/** The milliseconds of a time in nanoseconds, in the arithmetic of Node. */
-export function millisecondsOf(nanoseconds: string): number {
-  return withinSecond(BigInt(nanoseconds)).ms;
-}
-
 /** The number of a system error. */
 export function errnoOf({ code = 'EIO', errno }: NodeJS.ErrnoException): number {
   // Use the code: on Windows, `errno` is a number of libuv's own. libuv has no name for some errors, such as EDQUOT.

@@ -22,23 +22,13 @@ export interface WriteOptions extends BeneathOptions {
   mtime?: Date | undefined;
 }
 
-/** Options of {@link writeWhole}. */
-export interface WriteWholeOptions extends WriteOptions {
-  /**
-   * Make the name survive a crash of the system. A caller with many files of a folder calls {@link syncFolder} once instead.
-   *
-   * @default true
-   */
-  durableName?: boolean;
-}
-
 /**
  * Writes a file in one step: writes a temporary file beside the target, then renames it. A process that is killed may leave a
  * `.metainfo-*.tmp`, which you can delete.
  *
  * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_WRITE`
  */
-export async function writeWhole(target: string, bytes: Uint8Array, options: WriteWholeOptions): Promise<void> {
+export async function writeWhole(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
   const { beneath } = options;
   try {
     await holdBeneath(path.dirname(target), { beneath }, async (folder, flags) => {
@@ -48,7 +38,7 @@ export async function writeWhole(target: string, bytes: Uint8Array, options: Wri
         const held = beneath === undefined ? target : path.join(folder, path.basename(target));
         if (options.force) await rename(temporary, held);
         else await renameExclusively(temporary, held);
-        if (options.durableName ?? true) await syncFolder(folder);
+        await syncFolder(folder);
       } finally {
         // After a rename there is nothing left to remove.
         await unlink(temporary).catch(() => {});
@@ -64,7 +54,7 @@ export async function writeWhole(target: string, bytes: Uint8Array, options: Wri
 async function writeTemporary(
   { temporary, target, flags }: { temporary: string; target: string; flags: number },
   bytes: Uint8Array,
-  { force = false, mtime, beneath }: WriteWholeOptions,
+  { force = false, mtime, beneath }: WriteOptions,
 ): Promise<void> {
   const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | flags);
   try {
@@ -100,7 +90,7 @@ async function keepOwner(file: FileHandle, old: Stats): Promise<void> {
 }
 
 /** Makes the names in a folder survive a crash of the system. Not every system supports that; the files are safe without it. */
-export async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   if (!handle) return;
   await handle.sync().catch(() => {});

@@ -3,7 +3,9 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { assemble } from '../create/assemble.ts';
 import { encodedFileList } from '../create/file-list.ts';
 import type { BeneathOptions } from '../disk/beneath.ts';
+import { requireNoInput } from '../disk/output.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import {
   Bytes,
   Callback,
@@ -18,13 +20,12 @@ import { listed, PartError } from '../errors/part-error.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
-import { realRoot, splitOf } from './hash-part.ts';
-import { Objects, type OpenObject, requireUnchanged } from './identity.ts';
 import { JoinedDigests } from './joined-digests.ts';
-import { payloadBytes, type SplitPlan } from './part-payload.ts';
-import { type RestoredPlan, restoredPlan } from './restored-plan.ts';
+import { payloadBytes } from './part-payload.ts';
+import type { PartsPlan } from './plan.ts';
+import { diskPathOf, type OpenObject, openObject, realRoot, requireUnchanged } from './planned-files.ts';
+import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
 import { unsealed } from './sealed-part.ts';
-import type { TorrentPlan } from './torrent-plan.ts';
 
 /** Gives the sealed part at an index; null if it has not been hashed yet. */
 export type GetPart = (index: number) => Uint8Array | null | undefined | Promise<Uint8Array | null | undefined>;
@@ -46,6 +47,13 @@ export interface JoinPartsOptions extends BeneathOptions {
    * @default true
    */
   recheck?: boolean | undefined;
+  /**
+   * Where the torrent will be written. `joinParts` does not write it, but fails with `ERR_OUTPUT_IS_INPUT` if the output is one of the
+   * files of the plan, under any name or link. A machine that cannot see the content cannot replace it.
+   *
+   * @default undefined
+   */
+  output?: string | undefined;
   /** Cancels the job, which then rejects with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
 }
@@ -55,6 +63,7 @@ const JOIN_PARTS: OptionStructs<JoinPartsOptions> = {
   beneath: Path,
   open: Callback,
   recheck: Flag,
+  output: Path,
   signal: Signal,
 };
 
@@ -68,44 +77,62 @@ const PARTS_AT_ONCE = 16;
  * @param get Gives the sealed part at an index, or null. It is called for several parts at once.
  * @throws {PartError} `ERR_PART_MISSING` with the indexes of all missing parts; `ERR_PART` with those of all parts that are damaged,
  *   belong elsewhere, or contradict the plan
- * @throws {MetainfoError} `ERR_FILE_CHANGED` for files that changed after they were planned; `ERR_PLAN`
+ * @throws {MetainfoError} `ERR_FILE_CHANGED` for files that changed after they were planned; `ERR_OUTPUT_IS_INPUT`; `ERR_PLAN`, also
+ *   for the plan of a {@link partsEngine}
  * @throws {AbortError} if the signal fires; its reason is the `cause`
  * @example
  * ```ts
  * import path from 'node:path';
- * import { folderStore, hashPart, joinParts, TorrentCreate } from 'metainfo';
+ * import { folderStore, joinParts, planParts, storePart, TorrentCreate } from 'metainfo';
  *
- * const plan = await new TorrentCreate({ pathRoot: path.resolve('album') }).plan({ partSize: null });
+ * const plan = await planParts(new TorrentCreate({ pathRoot: path.resolve('album') }));
  * const store = folderStore('parts');
- * for (let index = 0; index < plan.parts; index += 1) await store.put(plan.id, index, await hashPart(plan, index));
+ * for (let index = 0; index < plan.parts; index += 1) await storePart(plan, index, store);
  * const torrent = await joinParts(plan, (index) => store.get(plan.id, index));
  * await torrent.write('joined.torrent');
  * ```
  */
 export async function joinParts(
-  plan: TorrentPlan,
+  plan: PartsPlan,
   get: GetPart,
   options: JoinPartsOptions = {},
 ): Promise<TorrentOf<TorrentVersion>> {
   checkArgument('get', get, Callback);
   const checked = checkOptions(options, JOIN_PARTS, { example: '{ recheck: false }' });
-  const { recheck = true, signal } = checked;
+  const { recheck = true, output, signal } = checked;
   throwIfAborted(signal);
-  const restored = await restoredPlan(plan);
-  const split = splitOf(restored);
-  const joined = await fetchParts(split, get, signal);
-  if (recheck) await recheckFiles(restored, checked);
+  const found = await checkedPlan(plan);
+  const { layout } = found;
+  if (!layout)
+    throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent: joinParts needs one of planParts.');
+  if (output !== undefined) await requireNotPlanned(output, found, checked);
+  const joined = await fetchParts(found, get, signal);
+  if (recheck) await recheckFiles(found, checked);
   const digests = { lengths: null, ...(await joined.finish()) };
   throwIfAborted(signal);
-  const { plan: planned } = restored;
-  const torrent = await assemble(planned, digests, { fileList: await encodedFileList(planned) });
+  const torrent = await assemble(layout, digests, { fileList: await encodedFileList(layout) });
   return torrent as TorrentOf<TorrentVersion>;
 }
 
+/** @throws {MetainfoError} `ERR_OUTPUT_IS_INPUT` for an output that is a file of the plan */
+async function requireNotPlanned(
+  output: string,
+  { root, files }: CheckedPlan,
+  options: JoinPartsOptions,
+): Promise<void> {
+  const real = await realRoot(options.root ?? root, {}).catch(() => null);
+  if (real === null) return;
+  const withLength = (length: number) =>
+    [...files.length.keys()]
+      .filter((file) => files.length[file] === length && isOnDisk(files, file))
+      .map((file) => ({ diskPath: diskPathOf(files, file, real) }));
+  await requireNoInput(output, { withLength });
+}
+
 /** Fetches all parts, and puts their digests where they belong. */
-async function fetchParts(split: SplitPlan, get: GetPart, signal: AbortSignal | undefined): Promise<JoinedDigests> {
-  const { parts } = split;
-  const joined = await JoinedDigests.of(split);
+async function fetchParts(plan: CheckedPlan, get: GetPart, signal: AbortSignal | undefined): Promise<JoinedDigests> {
+  const { id, parts } = plan;
+  const joined = new JoinedDigests(plan);
   const missing: number[] = [];
   const damaged: PartError[] = [];
   const options = { concurrency: PARTS_AT_ONCE, signal };
@@ -114,7 +141,7 @@ async function fetchParts(split: SplitPlan, get: GetPart, signal: AbortSignal | 
     if (sealed === null || sealed === undefined) return void missing.push(index);
     try {
       const bytes = checkArgument(`part ${index}`, sealed, Bytes);
-      joined.add(index, unsealed(bytes, { id: split.id, index, length: payloadBytes(split, index) }));
+      joined.add(index, unsealed(bytes, { id, index, length: payloadBytes(plan, index) }));
     } catch (error) {
       if (!(error instanceof PartError)) throw error;
       damaged.push(error);
@@ -144,15 +171,13 @@ function throwParts(damaged: PartError[], missing: number[], count: number): voi
   );
 }
 
-async function recheckFiles(restored: RestoredPlan, options: JoinPartsOptions): Promise<void> {
-  const { root, open, signal } = options;
-  const { files } = restored;
-  const isOnDisk = files.mtimeNs.some((time) => time !== null);
-  if (isOnDisk)
-    await requireUnchanged(files, files.path.keys(), { root: await realRoot(root ?? restored.root, options), signal });
-  const objects = new Objects(files, open);
-  for (const index of objects.indexes()) {
+async function recheckFiles({ files, root }: CheckedPlan, options: JoinPartsOptions): Promise<void> {
+  const { open, signal } = options;
+  const onDisk = [...files.path.keys()].filter((file) => isOnDisk(files, file));
+  if (onDisk.length > 0)
+    await requireUnchanged(files, onDisk, { root: await realRoot(options.root ?? root, options), signal });
+  for (const index of Object.keys(files.objects)) {
     throwIfAborted(signal);
-    await untilAbort(signal, objects.open(index));
+    await untilAbort(signal, openObject(files, Number(index), open));
   }
 }

@@ -1,24 +1,10 @@
-/** Plans that are split into parts, and the digests of a part. */
-
+/** The payload of a sealed part: the digests of its shares of files. */
 import { MetainfoError } from '../errors/errors.ts';
 import type { Digests } from '../hash/addon.ts';
-import type { HashRequest } from '../hash/hash-request.ts';
 import { raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { type PartRange, type PartTable, rangesOfPart } from './split-into-parts.ts';
-
-/** The files of a plan, split into parts. */
-export interface SplitPlan extends Pick<HashRequest, 'version' | 'pieceLength'> {
-  /** The SHA-256 of the plan, in hexadecimal. */
-  id: string;
-  /** Bytes of each file. A pad file of a v2 plan counts as empty. */
-  lengths: Float64Array;
-  /** How many files, from the first on, have their last v1 piece filled up by a pad file that is not in the plan. */
-  paddedFiles: number;
-  parts: PartTable;
-  /** Whether a file of the plan is a pad file, which has no tree. */
-  isPad: (file: number) => boolean;
-}
+import type { SplitPlan } from './plan.ts';
+import { type PartRange, rangesOfPart } from './split-into-parts.ts';
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the index of a part */
 export function requirePart({ parts }: SplitPlan, index: number): void {
@@ -38,14 +24,14 @@ export function pieceBytes({ parts: { pieces } }: SplitPlan, index: number): num
 }
 
 /** Bytes of the v2 hashes of a share of a file: one for each piece; the pieces root if the file is no longer than a piece. */
-export function treeBytes({ version, pieceLength, isPad }: SplitPlan, { file, length }: PartRange): number {
-  if (version === 'v1' || length === 0 || isPad(file)) return 0;
+export function treeBytes({ version, pieceLength, files }: SplitPlan, { file, length }: PartRange): number {
+  if (version === 'v1' || length === 0 || files.path[file] === null) return 0;
   return Math.ceil(length / pieceLength) * 32;
 }
 
 /** Whether a file has a piece layer, so that its parts hold piece hashes instead of its root. */
-export function hasLayer({ version, lengths, pieceLength, isPad }: SplitPlan, file: number): boolean {
-  return version !== 'v1' && (lengths[file] as number) > pieceLength && !isPad(file);
+export function hasLayer({ version, lengths, pieceLength, files }: SplitPlan, file: number): boolean {
+  return version !== 'v1' && (lengths[file] as number) > pieceLength && files.path[file] !== null;
 }
 
 /** Bytes of the payload of a sealed part. */
@@ -55,16 +41,8 @@ export function payloadBytes(plan: SplitPlan, index: number): number {
   return bytes;
 }
 
-/**
- * The payload of a part from the digests of its files.
- *
- * @param ranges The files that were hashed, in the order of the digests.
- */
-export function payloadOf(
-  plan: SplitPlan,
-  index: number,
-  { digests, ranges }: { digests: Pick<Digests, 'v1' | 'v2'>; ranges: readonly PartRange[] },
-): Uint8Array {
+/** The payload of a part from the digests of its shares of files. */
+export function payloadOf(plan: SplitPlan, index: number, digests: Pick<Digests, 'v1' | 'v2'>): Uint8Array {
   const { version, pieceLength } = plan;
   const payload = Buffer.alloc(payloadBytes(plan, index));
   let at = pieceBytes(plan, index);
@@ -72,7 +50,7 @@ export function payloadOf(
   if (version === 'v1') return payload;
   const { roots, layers } = digests.v2 as NonNullable<Digests['v2']>;
   let layer = 0;
-  for (const [i, range] of ranges.entries()) {
+  for (const [i, range] of [...rangesOf(plan, index)].entries()) {
     const bytes = treeBytes(plan, range);
     if (range.length > pieceLength) {
       payload.set(layers.subarray(layer, layer + bytes), at);

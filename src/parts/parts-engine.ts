@@ -1,10 +1,12 @@
-/** An engine that sends the parts of every hash plan elsewhere, so that all jobs of this library can run on other machines. */
+/** An engine that sends the parts of every hash job elsewhere, so that all jobs of this library can run on other machines. */
+import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { componentsWithin } from '../disk/path-within.ts';
 import { hashingCancelled, untilAbort } from '../errors/cancel.ts';
-import { fromSystemError } from '../errors/errors.ts';
-import { Callback, checkOptions, expected, invalidArgument, type OptionStructs, Path } from '../errors/guard.ts';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { Callback, checkOptions, invalidArgument, type OptionStructs, Path } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { Engine } from '../hash/engine.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
@@ -13,14 +15,14 @@ import {
   type Digests,
   type HashJob,
   type HashRequest,
-  type JobProgress,
+  isPad,
   type RequestedFile,
 } from '../hash/hash-request.ts';
-import { type PortableHashPlan, portableHashPlan, restoredHashPlan } from './hash-plan.ts';
 import { JoinedDigests } from './joined-digests.ts';
-import { payloadBytes, payloadOf, rangesOf, type SplitPlan } from './part-payload.ts';
+import { payloadBytes, payloadOf, rangesOf } from './part-payload.ts';
+import { newPlan, PART_SIZE, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
 import { unsealed } from './sealed-part.ts';
-import type { PartRange } from './split-into-parts.ts';
+import { Count } from './split-into-parts.ts';
 
 /** Accompanies a part that is hashed elsewhere. */
 export interface RunPartContext {
@@ -38,7 +40,7 @@ export interface PartsEngineOptions {
    *
    * @param index The index of the part, from 0.
    */
-  run: (plan: PortableHashPlan, index: number, context: RunPartContext) => Promise<Uint8Array>;
+  run: (plan: PartsPlan, index: number, context: RunPartContext) => Promise<Uint8Array>;
   /**
    * Bytes of content of a part.
    *
@@ -66,10 +68,6 @@ export interface PartsEngineOptions {
   concurrency?: number | undefined;
 }
 
-const Count = expected<number>(
-  'a whole number of at least 1',
-  (value) => Number.isSafeInteger(value) && (value as number) > 0,
-);
 const OPTIONS: OptionStructs<PartsEngineOptions> = {
   run: Callback,
   partSize: Count,
@@ -77,8 +75,6 @@ const OPTIONS: OptionStructs<PartsEngineOptions> = {
   remoteRoot: Path,
   concurrency: Count,
 };
-
-const PART_SIZE = 4 * 2 ** 30;
 
 /**
  * Makes an engine that sends the parts of each hash job elsewhere. With it, `generate`, `verify`, `update` and `upgrade` run on a
@@ -116,12 +112,13 @@ export function partsEngine(options: PartsEngineOptions): Engine {
   const local = defaultEngine();
   return {
     name: 'parts',
+    isRemote: true,
     kernel: local.kernel,
-    start: (plan) => {
-      const files = [...plan.files];
-      if (files.every((file) => file.path === null)) return local.start(plan);
-      if (plan.onMissing === 'mark') throw invalidArgument('the parts engine cannot mark missing files');
-      return new PartsJob({ plan, files, root, remoteRoot, partSize, concurrency, run, local });
+    start: (request) => {
+      const files = [...request.files];
+      if (files.every((file) => file.path === null)) return local.start(request);
+      if (request.onMissing === 'mark') throw invalidArgument('the parts engine cannot mark missing files');
+      return startParts({ ...request, files }, { root, remoteRoot, partSize, concurrency, run, local });
     },
   };
 }
@@ -134,105 +131,129 @@ function realRootSync(root: string): string {
   }
 }
 
-interface PartsJobOptions extends Pick<PartsEngineOptions, 'run'> {
+interface PartsJobOptions extends Pick<PartsEngineOptions, 'run' | 'remoteRoot'> {
   concurrency: number;
-  plan: HashRequest;
-  files: readonly RequestedFile[];
   root: string;
-  remoteRoot: string | undefined;
   partSize: number;
   /** The engine for content in memory. */
   local: Engine;
 }
 
-/** A hash job whose parts run elsewhere. */
-class PartsJob implements HashJob {
-  readonly done: Promise<Digests>;
-  readonly #plan: PortableHashPlan;
-  readonly #split: SplitPlan;
-  readonly #options: PartsJobOptions;
-  readonly #stop = new AbortController();
-  readonly #local: HashJob[] = [];
-  /** Bytes of each part that runs or has ended. */
-  readonly #bytes = new Map<number, number>();
-  #file = 0;
-  #fail: (error: unknown) => void = () => {};
-
-  constructor(options: PartsJobOptions) {
-    const { plan, files, root, remoteRoot, partSize } = options;
-    this.#options = options;
-    this.#plan = portableHashPlan({ ...plan, files }, { root, remoteRoot, partSize });
-    this.#split = restoredHashPlan(this.#plan).split;
-    // Memory may change once this returns, so its jobs start now.
-    const apart = this.#partsInMemory();
-    const failed = new Promise<never>((_, reject) => {
-      this.#fail = reject;
-    });
-    this.done = Promise.race([this.#run(apart), failed]).catch((error: unknown) => {
-      this.cancel();
-      throw error;
-    });
-    this.done.catch(() => {});
-  }
-
-  progress(): JobProgress {
-    let bytes = this.#local.reduce((sum, job) => sum + job.progress().bytes, 0);
-    for (const part of this.#bytes.values()) bytes += part;
-    return { bytes, fileIndex: this.#file, queued: 0 };
-  }
-
-  cancel(): void {
-    this.#stop.abort();
-    for (const job of this.#local) job.cancel();
-    this.#fail(hashingCancelled());
-  }
-
-  /** Starts to hash the parts with content in memory. */
-  #partsInMemory(): Map<number, Promise<Uint8Array>> {
-    const { files, local, plan } = this.#options;
-    const found = new Map<number, Promise<Uint8Array>>();
-    if (!files.some(({ data }) => data)) return found;
-    for (let index = 0; index < this.#split.parts.count; index += 1) {
-      const ranges = [...rangesOf(this.#split, index)];
-      if (!ranges.some(({ file }) => files[file]?.data)) continue;
-      const { paddedFiles } = this.#split;
-      const job = local.start({
-        ...plan,
-        files: ranges.map((range) => shareOf(files[range.file] as RequestedFile, range)),
-        paddedFiles: ranges.filter((range) => range.file < (paddedFiles ?? 0)).length,
-        ...checkedResources({ threads: plan.threads }, plan.version, availableParallelism()),
-      });
-      this.#local.push(job);
-      const payload = job.done.then((digests) => payloadOf(this.#split, index, { digests, ranges }));
-      payload.catch(() => {});
-      found.set(index, payload);
-    }
-    return found;
-  }
-
-  async #run(apart: ReadonlyMap<number, Promise<Uint8Array>>): Promise<Digests> {
-    const joined = await JoinedDigests.of(this.#split);
-    const options = { concurrency: this.#options.concurrency, signal: this.#stop.signal };
-    await forEachConcurrently(Array(this.#split.parts.count).keys(), options, async (index, _index, signal) => {
-      joined.add(index, await untilAbort(signal, apart.get(index) ?? this.#remote(index)));
+/** Starts a hash job whose parts run elsewhere. */
+function startParts(
+  request: HashRequest & { files: readonly RequestedFile[] },
+  { root, remoteRoot = root, partSize, concurrency, run, local }: PartsJobOptions,
+): HashJob {
+  const { version, pieceLength, paddedFiles = 0 } = request;
+  const { split, plan: made } = newPlan({
+    nonce: randomBytes(16).toString('hex'),
+    root: remoteRoot,
+    version,
+    pieceLength,
+    paddedFiles,
+    partSize,
+    torrent: null,
+    files: filesOf(request.files, root),
+  });
+  const stop = new AbortController();
+  // Memory may change once this returns, so its jobs start now.
+  const inMemory = startInMemory(request, split, local);
+  /** Bytes of each part that runs or has ended elsewhere. */
+  const bytesOf = new Map<number, number>();
+  let fileIndex = 0;
+  const remote = async (index: number): Promise<Uint8Array> => {
+    const plan = await made;
+    fileIndex = Math.max(fileIndex, split.parts.files[index] as number);
+    const onProgress = (bytes: number) => void bytesOf.set(index, bytes);
+    const sealed = await run(plan, index, { signal: stop.signal, onProgress });
+    const payload = unsealed(sealed, { id: plan.id, index, length: payloadBytes(split, index) });
+    const content = [...rangesOf(split, index)].filter(({ file }) => split.files.path[file] !== null);
+    onProgress(content.reduce((sum, { length }) => sum + length, 0));
+    return payload;
+  };
+  const finish = async (): Promise<Digests> => {
+    const joined = new JoinedDigests(split);
+    const options = { concurrency, signal: stop.signal };
+    await forEachConcurrently(Array(split.parts.count).keys(), options, async (index, _index, signal) => {
+      const local = inMemory.get(index)?.done.then((digests) => payloadOf(split, index, digests));
+      joined.add(index, await untilAbort(signal, local ?? remote(index)));
     });
     const { pieces, trees } = await joined.finish();
     return { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }), missing: [] };
-  }
-
-  async #remote(index: number): Promise<Uint8Array> {
-    this.#file = Math.max(this.#file, this.#split.parts.files[index] as number);
-    const onProgress = (bytes: number) => void this.#bytes.set(index, bytes);
-    const sealed = await this.#options.run(this.#plan, index, { signal: this.#stop.signal, onProgress });
-    const payload = unsealed(sealed, { id: this.#split.id, index, length: payloadBytes(this.#split, index) });
-    let bytes = 0;
-    for (const { file, length } of rangesOf(this.#split, index)) if (!this.#split.isPad(file)) bytes += length;
-    this.#bytes.set(index, bytes);
-    return payload;
-  }
+  };
+  const cancel = () => {
+    stop.abort();
+    for (const job of inMemory.values()) job.cancel();
+  };
+  const done = finish().catch((error: unknown) => {
+    const isCancelled = stop.signal.aborted;
+    cancel();
+    throw isCancelled ? hashingCancelled() : error;
+  });
+  done.catch(() => {});
+  const progress = () => {
+    const local = Array.from(inMemory.values(), (job) => job.progress().bytes);
+    return { bytes: [...local, ...bytesOf.values()].reduce((sum, bytes) => sum + bytes, 0), fileIndex, queued: 0 };
+  };
+  return { done, cancel, progress };
 }
 
-/** A share of a plan file. */
-function shareOf(file: RequestedFile, { offset, length }: PartRange): RequestedFile {
-  return { ...file, offset: file.offset + offset, length };
+/** The path of content in memory. Its parts never leave this process. */
+const IN_MEMORY = '(in memory)';
+
+/** @throws {MetainfoError} `ERR_PATH_OUTSIDE` for a file that is not below the root */
+function filesOf(requested: readonly RequestedFile[], root: string): PlanFiles {
+  const columns: PlanFiles = {
+    path: [],
+    length: [],
+    mtimeMs: [],
+    ctimeMs: [],
+    shares: {},
+    diskPath: {},
+    objects: {},
+    keys: {},
+  };
+  for (const [index, file] of requested.entries()) {
+    const { offset, length, size, mtimeMs } = file;
+    const inMemory = isPad(file) ? null : IN_MEMORY;
+    columns.path.push(file.path === null ? inMemory : relativePath(file.path, root));
+    columns.length.push(length);
+    columns.mtimeMs.push(Number.isNaN(mtimeMs) ? null : mtimeMs);
+    columns.ctimeMs.push(null);
+    if (offset !== 0 || size !== length) columns.shares[index] = { offset, size };
+  }
+  return columns;
+}
+
+function relativePath(file: string | Buffer, root: string): string {
+  const text = file.toString();
+  const components = typeof file === 'string' || Buffer.from(text).equals(file) ? componentsWithin(root, text) : null;
+  if (components) return components.join('/');
+  const message = `${text} is not below ${root}: other machines could not find it. Choose another root for the parts.`;
+  throw new MetainfoError('ERR_PATH_OUTSIDE', message, { path: text });
+}
+
+/** Starts to hash the parts with content in memory: their jobs by the index of the part. */
+function startInMemory(
+  request: HashRequest & { files: readonly RequestedFile[] },
+  split: SplitPlan,
+  local: Engine,
+): Map<number, HashJob> {
+  const { files, threads, version, paddedFiles = 0 } = request;
+  const jobs = new Map<number, HashJob>();
+  if (!files.some(({ data }) => data)) return jobs;
+  for (let index = 0; index < split.parts.count; index += 1) {
+    const ranges = [...rangesOf(split, index)];
+    if (!ranges.some(({ file }) => files[file]?.data)) continue;
+    const shares = ranges.map(({ file: at, offset, length }) => {
+      const file = files[at] as RequestedFile;
+      return { ...file, offset: file.offset + offset, length };
+    });
+    const padded = ranges.filter(({ file }) => file < paddedFiles).length;
+    const resources = checkedResources({ threads }, version, availableParallelism());
+    const job = local.start({ ...request, files: shares, paddedFiles: padded, ...resources });
+    job.done.catch(() => {});
+    jobs.set(index, job);
+  }
+  return jobs;
 }

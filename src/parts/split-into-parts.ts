@@ -1,10 +1,17 @@
-/** Splits a hash plan into parts: shares of about equal size that can be hashed apart. */
-import { MetainfoError, shown } from '../errors/errors.ts';
+/** Splits a plan into parts: shares of about equal size that can be hashed apart. */
+import { MetainfoError } from '../errors/errors.ts';
+import { expected } from '../errors/guard.ts';
 
 /** The limits of a plan. A plan of a few bytes may claim any size, and the memory of a split grows with these. */
-const MOST = { files: 2 ** 22, pieces: 2 ** 26, parts: 2 ** 20 } as const;
+export const MOST = { files: 2 ** 22, pieces: 2 ** 26, parts: 2 ** 20 } as const;
 
-/** The files of a hash plan, as far as a split needs them. */
+/** Accepts sizes and numbers of parts. */
+export const Count = expected<number>(
+  'a whole number of at least 1',
+  (value) => Number.isSafeInteger(value) && (value as number) > 0,
+);
+
+/** The files of a plan, as far as a split needs them. */
 export interface PartShape {
   version: 'v1' | 'v2' | 'hybrid';
   /** Bytes. */
@@ -39,46 +46,42 @@ export function wholePartSize(partSize: number, pieceLength: number): number {
   return Math.max(1, Math.ceil(partSize / pieceLength)) * pieceLength;
 }
 
-/** Says which limit of a plan the files exceed; null if they exceed none. */
-export function excessOf({ files, bytes, pieceLength }: { files: number; bytes: number; pieceLength: number }) {
-  if (files > MOST.files) return `more than ${MOST.files} files`;
-  return bytes / pieceLength > MOST.pieces ? `more than ${MOST.pieces} pieces` : null;
-}
-
 /**
- * Counts the parts of files.
+ * Requires that a plan may have so many files and bytes.
  *
- * @throws {MetainfoError} `ERR_TOO_LARGE` for more files, pieces or parts than a plan may have
+ * @throws {MetainfoError} `ERR_TOO_LARGE`
  */
-export function countParts(shape: PartShape): number {
-  const { lengths, pieceLength } = shape;
-  let bytes = 0;
-  for (let file = 0; file < lengths.length; file += 1) bytes += lengths[file] as number;
-  const excess = excessOf({ files: lengths.length, bytes, pieceLength });
-  const table = excess === null ? splitIntoParts(shape, MOST.parts) : null;
-  if (table) return table.count;
-  const problem = excess ?? `more than ${MOST.parts} parts (choose a larger part size)`;
-  throw new MetainfoError('ERR_TOO_LARGE', `A plan for parts cannot have ${problem}.`);
+export function requireModest({
+  files,
+  bytes,
+  pieceLength,
+}: {
+  files: number;
+  bytes: number;
+  pieceLength: number;
+}): void {
+  if (files > MOST.files) throw tooLarge(`${MOST.files} files`);
+  if (bytes / pieceLength > MOST.pieces) throw tooLarge(`${MOST.pieces} pieces: choose a larger piece length`);
 }
 
-/** The parts of a plan from elsewhere, or why it cannot have as many as it says. */
-export function plannedParts(shape: PartShape, count: unknown): PartTable | string {
-  const isCount = Number.isSafeInteger(count) && (count as number) > 0 && (count as number) <= MOST.parts;
-  if (!isCount) return `its number of parts is ${shown(count)}, expected 1 to ${MOST.parts}`;
-  const table = splitIntoParts(shape, count as number);
-  return table && table.count === count ? table : `it has ${table?.count ?? 'more'} parts, not ${count}`;
+function tooLarge(most: string): MetainfoError {
+  return new MetainfoError('ERR_TOO_LARGE', `A plan for parts cannot have more than ${most}.`);
 }
 
 /**
  * Splits files into parts. Every part begins with a piece: in v1 at any byte that starts one, in v2 and hybrid at the start of a file
  * or of a piece of a file. The same shape always gives the same parts.
  *
- * @param most The most parts: null if there are more.
+ * @param most The most parts.
+ * @throws {MetainfoError} `ERR_TOO_LARGE` for more files, pieces or parts
  */
 export function splitIntoParts(
   { version, pieceLength, lengths, paddedFiles, partSize }: PartShape,
-  most: number,
-): PartTable | null {
+  most: number = MOST.parts,
+): PartTable {
+  let bytes = 0;
+  for (let file = 0; file < lengths.length; file += 1) bytes += lengths[file] as number;
+  requireModest({ files: lengths.length, bytes, pieceLength });
   const files = [0];
   const offsets = [0];
   const pieces = [0];
@@ -97,7 +100,7 @@ export function splitIntoParts(
       // A cut at the start of an empty file counts too.
       if (to > from && to >= length) break;
       from = to;
-      if (files.length === most) return null;
+      if (files.length >= most) throw tooLarge(`${most} parts: choose a larger part size`);
       files.push(file);
       offsets.push(from);
       pieces.push((start + from) / pieceLength);

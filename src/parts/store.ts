@@ -13,6 +13,8 @@ import { checkArgument, invalidArgument, Path } from '../errors/guard.ts';
  * processes that hash the same part write the same bytes.
  */
 export interface PartStore {
+  /** The folder of the store, if it is one on this disk: workers keep it out of the failures that they report. */
+  readonly folder?: string;
   /**
    * Reads an object; null if there is none.
    *
@@ -77,9 +79,9 @@ const MAX_BYTES = 2 ** 29;
  * @example
  * ```ts
  * import path from 'node:path';
- * import { folderStore, hashPart, TorrentCreate } from 'metainfo';
+ * import { folderStore, hashPart, planParts, TorrentCreate } from 'metainfo';
  *
- * const plan = await new TorrentCreate({ pathRoot: path.resolve('album') }).plan({ partSize: null });
+ * const plan = await planParts(new TorrentCreate({ pathRoot: path.resolve('album') }));
  * const store = folderStore('parts');
  * await store.put(plan.id, 0, await hashPart(plan, 0));
  * console.log((await store.get(plan.id, 0)) !== null, await store.get(plan.id, 1));
@@ -93,7 +95,8 @@ export function folderStore(folder: string): PartStore {
   checkArgument('folder', folder, Path);
   const root = path.resolve(folder);
   const fileOf = (planId: string, name: StoredName) => path.join(root, partKey(planId, name));
-  const store: PartStore = {
+  return {
+    folder: root,
     get: async (planId, name) => {
       try {
         return await readWithin(fileOf(planId, name), MAX_BYTES, { onlyFiles: true });
@@ -119,13 +122,4 @@ export function folderStore(folder: string): PartStore {
       await rmdir(path.dirname(file)).catch(() => {});
     },
   };
-  folders.set(store, root);
-  return store;
-}
-
-const folders = new WeakMap<PartStore, string>();
-
-/** The folder of a store of {@link folderStore}; null for another store. */
-export function folderOf(store: PartStore): string | null {
-  return folders.get(store) ?? null;
 }

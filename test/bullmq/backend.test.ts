@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { backendOf, nameOfConnection } from '../../src/bullmq/backend.ts';
+import { backendOf } from '../../src/bullmq/backend.ts';
 import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { folderStore } from '../../src/parts/store.ts';
@@ -57,14 +57,6 @@ describe('backendOf', () => {
           return error.code === 'ERR_INVALID_ARGUMENT' && !error.message.includes(SECRET);
         });
     });
-});
-
-describe('nameOfConnection', () => {
-  it('leaves credentials out', () => {
-    assert.equal(nameOfConnection(`redis://user:${SECRET}@10.0.0.5:7/2?password=${SECRET}`), 'redis://10.0.0.5:7/2');
-    assert.equal(nameOfConnection({ host: 'x', password: SECRET }), 'the queue');
-    assert.equal(nameOfConnection(SECRET), 'the queue');
-  });
 });
 
 describe('createWorkers', () => {

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { folderStore } from '../../src/parts/store.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { postgresMissing, postgresServer } from '../support/postgres.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
@@ -38,8 +39,7 @@ describe('queues on PostgreSQL', { skip: await postgresMissing() }, () => {
     );
     await workers.ready();
     const draft = new TorrentCreate({ pathRoot: path.join(base, 'set'), pieceLength: 16 * KIB });
-    const queued = await queue.addTorrent(await draft.plan({ partSize: 32 * KIB }), {
-      root: 'data/set',
+    const queued = await queue.addTorrent(await planParts(draft, { root: 'data/set', partSize: 32 * KIB }), {
       output: 'data/x.torrent',
     });
     const { infohashV2 } = await queued.done();
@@ -56,8 +56,8 @@ describe('queues on PostgreSQL', { skip: await postgresMissing() }, () => {
     // One part of hours.
     await sparseFile(base, 'large', 2 ** 42);
     const large = new TorrentCreate({ pathRoot: path.join(base, 'large'), pieceLength: 2 ** 24 });
-    const plan = await large.plan({ version: 'v2', partSize: 2 ** 42 });
-    const place = { root: 'data/large', output: 'data/large.torrent' };
+    const plan = await planParts(large, { root: 'data/large', version: 'v2', partSize: 2 ** 42 });
+    const place = { output: 'data/large.torrent' };
     const cancelled = await queue.addTorrent(plan, place);
     while ((await cancelled.progress()).bytes === 0) await delay(100);
     assert.equal(await cancelled.cancel(), true);

@@ -10,6 +10,7 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { folderStore, type PartStore, type StoredName } from '../../src/parts/store.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { postgresMissing, postgresServer } from '../support/postgres.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';
@@ -75,10 +76,10 @@ for (const { name: server, skip, start } of SERVERS)
         ['part', (name) => name === 0],
       ];
       for (const [job, isWrong] of cases) {
-        const plan = await draft.plan({ partSize: job === 'join' ? 64 * KIB : 48 * KIB });
+        const plan = await planParts(draft, { root: 'data/set', partSize: job === 'join' ? 64 * KIB : 48 * KIB });
         fails = isWrong;
         const output = `data/${job}.torrent`;
-        const queued = await queue.addTorrent(plan, { root: 'data/set', output });
+        const queued = await queue.addTorrent(plan, { output });
         assert.equal((await queued.done()).output, output);
         failedOnce();
         assert.equal((await queued.progress()).state, 'done');
@@ -109,7 +110,7 @@ for (const { name: server, skip, start } of SERVERS)
       const draft = new TorrentCreate({ pathRoot: path.join(folder, 'set'), pieceLength: 16 * KIB });
       const queue = new TorrentQueue({ connection, store: folderStore(path.join(folder, 'store')) });
       const output = 'data/x.torrent';
-      const queued = await queue.addTorrent(await draft.plan({ partSize: null }), { root: 'data/set', output });
+      const queued = await queue.addTorrent(await planParts(draft, { root: 'data/set' }), { output });
       const writing = new EventEmitter();
       const joined = {
         output,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { runBatchJob, type StoredItems } from '../../src/bullmq/batch-job.ts';
-import { contentAt, outputAt, placeWithin } from '../../src/bullmq/roots.ts';
+import { contentAt, outputAt } from '../../src/bullmq/roots.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { jobLimiter } from '../../src/jobs/job-limiter.ts';
 import { folderStore } from '../../src/parts/store.ts';
@@ -154,13 +154,3 @@ for (;;) {
   Atomics.add(swaps, 0, 1);
 }
 `;
-
-describe('placeWithin', () => {
-  it('names the closest root', () => {
-    const roots = { all: '/srv', media: '/srv/media' };
-    assert.equal(placeWithin(roots, '/srv/media/film/a.mkv'), 'media/film/a.mkv');
-    assert.equal(placeWithin(roots, '/srv/media'), 'media');
-    assert.equal(placeWithin(roots, '/srv/mediathek'), 'all/mediathek');
-    assert.throws(() => placeWithin(roots, '/etc/passwd'), { code: 'ERR_PATH_OUTSIDE', path: '/etc/passwd' });
-  });
-});

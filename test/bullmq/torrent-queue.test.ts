@@ -9,8 +9,10 @@ import { inspect } from 'node:util';
 import { runBatchJob } from '../../src/bullmq/batch-job.ts';
 import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import type { MetainfoError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { folderStore, type PartStore } from '../../src/parts/store.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
@@ -47,9 +49,9 @@ describe('TorrentQueue', { skip }, () => {
   it('makes the torrent that generate makes, and writes it beneath a root', async (t) => {
     const { base, queue, ended, draft, redis } = await cluster(t, { concurrency: 3 });
     for (const version of ['v1', 'v2', 'hybrid'] as const) {
-      const plan = await draft.plan({ version, partSize: 32 * KIB });
+      const plan = await planParts(draft, { root: 'data/set', version, partSize: 32 * KIB });
       const output = `data/${version}.torrent`;
-      const queued = await queue.addTorrent(plan, { root: 'data/set', output });
+      const queued = await queue.addTorrent(plan, { output });
       const states: number[] = [];
       const joined = await queued.done({ onProgress: ({ hashed }) => void states.push(hashed) });
       const whole = await draft.generate({ version });
@@ -71,8 +73,8 @@ describe('TorrentQueue', { skip }, () => {
   it('keeps only the plan id and the index in the jobs of parts: at most 200 bytes', async (t) => {
     const { queue, draft, redis, workers } = await cluster(t);
     await workers.close();
-    const plan = await draft.plan({ partSize: 32 * KIB });
-    const { id } = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 32 * KIB });
+    const { id } = await queue.addTorrent(plan, { output: 'data/x.torrent' });
     for (let index = 0; index < plan.parts; index += 1) {
       const data = (await redis.client.hget(`metainfo:metainfo-parts:${id}-${index}`, 'data')) as string;
       assert.deepEqual(JSON.parse(data), { plan: id, index });
@@ -85,11 +87,11 @@ describe('TorrentQueue', { skip }, () => {
     await workers.close();
     await sparseFile(base, 'large', 4000 * 16 * KIB);
     const draft = new TorrentCreate({ pathRoot: path.join(base, 'large'), pieceLength: 16 * KIB });
-    const plan = await draft.plan({ version: 'v2', partSize: 16 * KIB });
+    const plan = await planParts(draft, { root: 'data/large', version: 'v2', partSize: 16 * KIB });
     assert.equal(plan.parts, 4000);
     const used = async () => Number(/used_memory:(\d+)/.exec(await redis.client.info('memory'))?.[1]);
     const before = await used();
-    await queue.addTorrent(plan, { root: 'data/large', output: 'data/x.torrent' });
+    await queue.addTorrent(plan, { output: 'data/x.torrent' });
     const bytes = (await used()) - before;
     t.diagnostic(`${(bytes / 1e6).toFixed(1)} MB`);
     assert.ok(bytes > 0 && bytes <= 10e6, `${bytes} bytes`);
@@ -97,8 +99,8 @@ describe('TorrentQueue', { skip }, () => {
 
   it('attaches to a torrent that is in the queue, and hashes no stored part again', async (t) => {
     const { queue, draft, ended, workers } = await cluster(t);
-    const plan = await draft.plan({ partSize: 32 * KIB });
-    const place = { root: 'data/set', output: 'data/x.torrent' };
+    const plan = await planParts(draft, { root: 'data/set', partSize: 32 * KIB });
+    const place = { output: 'data/x.torrent' };
     const first = await queue.addTorrent(plan, place);
     const second = await queue.addTorrent(plan, place);
     assert.deepEqual([first.attached, second.attached, first.id === second.id], [false, true, true]);
@@ -118,10 +120,10 @@ describe('TorrentQueue', { skip }, () => {
     const { queue, draft, base, ended } = await cluster(t);
     const file = path.join(base, 'set/a');
     await utimes(file, 1000, 1000);
-    const plan = await draft.plan({ partSize: 32 * KIB });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 32 * KIB });
     await writeFile(file, Buffer.alloc(300 * KIB, 'other'));
     await utimes(file, 1000, 1000);
-    const queued = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    const queued = await queue.addTorrent(plan, { output: 'data/x.torrent' });
     await assert.rejects(queued.done(), { code: 'ERR_FILE_CHANGED', message: /set\/a changed after it was planned/ });
     const failed = ended.filter(({ kind, error }) => kind === 'part' && error?.startsWith('ERR_FILE_CHANGED'));
     assert.ok(failed.length > 0);
@@ -134,7 +136,6 @@ describe('TorrentQueue', { skip }, () => {
     const { queue, draft, base, folder, ended } = await cluster(t);
     await writeTree(folder, { 'secret/a': 300 * KIB });
     await symlink(path.join(folder, 'secret'), path.join(base, 'link'));
-    const plan = await draft.plan({ partSize: 2 ** 20 });
     const cases: [root: string, output: string, code: string][] = [
       ['other/set', 'data/x.torrent', 'ERR_INVALID_ARGUMENT'],
       ['data/../secret', 'data/x.torrent', 'ERR_PATH_OUTSIDE'],
@@ -148,9 +149,9 @@ describe('TorrentQueue', { skip }, () => {
     ];
     for (const [root, output, code] of cases) {
       ended.length = 0;
-      const other = await draft.plan({ partSize: 2 ** 20 });
-      assert.equal(other.id, plan.id);
-      const queued = await queue.addTorrent(plan, { root, output });
+      const plan = await planParts(draft, { root, partSize: 2 ** 20 });
+      assert.equal((await planParts(draft, { root, partSize: 2 ** 20 })).id, plan.id);
+      const queued = await queue.addTorrent(plan, { output });
       await assert.rejects(queued.done(), { code }, `${root} ${output}`);
       assert.equal(ended.filter(({ error }) => error?.startsWith(code)).length, 1, `${root} ${output}`);
     }
@@ -176,8 +177,8 @@ describe('TorrentQueue', { skip }, () => {
       symlinkSync('../outside', path.join(base, 'out'));
       swap = () => {};
     };
-    const plan = await draft.plan({ partSize: 2 ** 20 });
-    const queued = await queue.addTorrent(plan, { root: 'data/set', output: 'data/out/x.torrent', force: true });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 2 ** 20 });
+    const queued = await queue.addTorrent(plan, { output: 'data/out/x.torrent', force: true });
     await assert.rejects(queued.done(), { code: 'ERR_PATH_OUTSIDE', message: 'data/out leaves data.' });
     assert.equal(String(await readFile(path.join(folder, 'outside/x.torrent'))), 'precious');
     assert.deepEqual(await readdir(path.join(folder, 'outside')), ['x.torrent']);
@@ -187,10 +188,10 @@ describe('TorrentQueue', { skip }, () => {
     const { queue, draft, base, ended } = await cluster(t);
     const content = await readFile(path.join(base, 'set/b/c'));
     await link(path.join(base, 'set/b/c'), path.join(base, 'hard'));
-    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 2 ** 20 });
     for (const output of ['data/set/b/c', 'data/hard']) {
       ended.length = 0;
-      const queued = await queue.addTorrent(plan, { root: 'data/set', output, force: true });
+      const queued = await queue.addTorrent(plan, { output, force: true });
       await assert.rejects(queued.done(), { code: 'ERR_OUTPUT_IS_INPUT' });
       assert.deepEqual(await readFile(path.join(base, 'set/b/c')), content);
       assert.equal(ended.filter(({ kind, error }) => kind === 'join' && error !== null).length, 1);
@@ -289,12 +290,12 @@ describe('TorrentQueue', { skip }, () => {
   it('cancels a torrent', async (t) => {
     const { queue, draft, base, workers } = await cluster(t);
     await workers.close();
-    const plan = await draft.plan({ partSize: 32 * KIB });
-    const queued = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 32 * KIB });
+    const queued = await queue.addTorrent(plan, { output: 'data/x.torrent' });
     assert.equal(await queued.cancel(), true);
     await assert.rejects(queued.done(), { code: 'ERR_ABORTED', message: 'The torrent was cancelled.' });
     await assert.rejects(readFile(path.join(base, 'x.torrent')), { code: 'ENOENT' });
-    const again = await queue.addTorrent(plan, { root: 'data/set', output: 'data/y.torrent' });
+    const again = await queue.addTorrent(plan, { output: 'data/y.torrent' });
     assert.equal(again.attached, false);
   });
 
@@ -302,8 +303,8 @@ describe('TorrentQueue', { skip }, () => {
     const { queue, base, ended, redis } = await cluster(t, { threads: 1 });
     await sparseFile(base, 'large', 2 ** 40);
     const draft = new TorrentCreate({ pathRoot: path.join(base, 'large'), pieceLength: 2 ** 24 });
-    const plan = await draft.plan({ version: 'v2', partSize: 2 ** 40 });
-    const queued = await queue.addTorrent(plan, { root: 'data/large', output: 'data/x.torrent' });
+    const plan = await planParts(draft, { root: 'data/large', version: 'v2', partSize: 2 ** 40 });
+    const queued = await queue.addTorrent(plan, { output: 'data/x.torrent' });
     const active = async () => Number(await redis.client.llen('metainfo:metainfo-parts:active'));
     while ((await active()) === 0) await delay(20);
     await queued.cancel();
@@ -312,8 +313,8 @@ describe('TorrentQueue', { skip }, () => {
     assert.deepEqual([await active(), ended[0]?.error], [0, 'ERR_ABORTED: The torrent was cancelled.']);
     await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
 
-    const small = await new TorrentCreate({ pathRoot: path.join(base, 'set') }).plan({ partSize: null });
-    const other = await queue.addTorrent(small, { root: 'data/set', output: 'data/y.torrent' });
+    const small = await planParts(new TorrentCreate({ pathRoot: path.join(base, 'set') }), { root: 'data/set' });
+    const other = await queue.addTorrent(small, { output: 'data/y.torrent' });
     const joined = await other.done();
     assert.equal(await other.cancel(), false);
     assert.deepEqual(await other.done(), joined);
@@ -332,8 +333,8 @@ describe('TorrentQueue', { skip }, () => {
       },
     };
     const { queue, draft, base } = await cluster(t, { store });
-    const place = { root: 'data/set', output: 'data/x.torrent' };
-    const queued = await queue.addTorrent(await draft.plan({ partSize: 32 * KIB }), place);
+    const place = { output: 'data/x.torrent' };
+    const queued = await queue.addTorrent(await planParts(draft, { root: 'data/set', partSize: 32 * KIB }), place);
     cancel = () => queued.cancel();
     await assert.rejects(queued.done(), { code: 'ERR_ABORTED' });
     await assert.rejects(readFile(path.join(base, 'x.torrent')), { code: 'ENOENT' });
@@ -363,17 +364,15 @@ describe('TorrentQueue', { skip }, () => {
   it('says that the jobs are lost after the server lost its data', async (t) => {
     const { queue, draft, redis, workers } = await cluster(t);
     await workers.close();
-    const queued = await queue.addTorrent(await draft.plan({ partSize: 32 * KIB }), {
-      root: 'data/set',
+    const queued = await queue.addTorrent(await planParts(draft, { root: 'data/set', partSize: 32 * KIB }), {
       output: 'data/x.torrent',
     });
     const batch = await queue.addBatch('validate', [{ torrent: 'data/x.torrent' }, { torrent: 'data/y.torrent' }]);
-    const lost = assert.rejects(queued.done(), {
-      code: 'ERR_QUEUE',
-      message: /^The torrent is no longer in the queue: .* Queue it again/,
-    });
+    const failure = queued.done().catch((error: unknown) => error as MetainfoError);
     await redis.client.flushall();
-    await lost;
+    const { code, message } = (await failure) as MetainfoError;
+    assert.equal(code, 'ERR_QUEUE');
+    assert.match(message, /^The torrent is no longer in the queue: .* Queue it again/);
     const results = [];
     for await (const { item, ok, error } of batch.results()) results.push([item, ok, error?.slice(0, 9)]);
     assert.deepEqual(results, [
@@ -385,8 +384,8 @@ describe('TorrentQueue', { skip }, () => {
   it('refuses forged job data without trying again', async (t) => {
     const { queue, draft, redis, ended, workers, base, store, closing } = await cluster(t);
     await workers.close();
-    const place = { root: 'data/set', output: 'data/x.torrent' };
-    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const place = { output: 'data/x.torrent' };
+    const plan = await planParts(draft, { root: 'data/set', partSize: 2 ** 20 });
     const queued = await queue.addTorrent(plan, place);
     const batch = await queue.addBatch('validate', [{ torrent: 'data/x.torrent' }]);
     const joins = `metainfo:metainfo-joins:${queued.id}-join`;
@@ -417,9 +416,8 @@ describe('TorrentQueue', { skip }, () => {
   it('lets only one of two producers choose the output', async (t) => {
     const { queue, draft, redis, store, base, closing } = await cluster(t);
     const other = closing(new TorrentQueue({ connection: redis.url, store }));
-    const plan = await draft.plan({ partSize: 2 ** 20 });
-    const add = (producer: TorrentQueue, name: string) =>
-      producer.addTorrent(plan, { root: 'data/set', output: `data/${name}.torrent` });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 2 ** 20 });
+    const add = (producer: TorrentQueue, name: string) => producer.addTorrent(plan, { output: `data/${name}.torrent` });
     for (let i = 0; i < 5; i += 1) {
       const both = await Promise.allSettled([add(queue, `a${i}`), add(other, `b${i}`)]);
       const outputs: string[] = [];
@@ -441,8 +439,8 @@ describe('TorrentQueue', { skip }, () => {
 
   it('never takes the torrent of another output for its own', async (t) => {
     const { queue, draft, base } = await cluster(t);
-    const plan = await draft.plan({ partSize: 2 ** 20 });
-    const add = (name: string) => queue.addTorrent(plan, { root: 'data/set', output: `data/${name}.torrent` });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 2 ** 20 });
+    const add = (name: string) => queue.addTorrent(plan, { output: `data/${name}.torrent` });
     const first = await add('first');
     while ((await first.progress()).state !== 'done') await delay(10);
     const second = await add('second');
@@ -457,8 +455,8 @@ describe('TorrentQueue', { skip }, () => {
   it('joins only when all parts are hashed, even if the worker of the join died before it waited', async (t) => {
     const { queue, draft, redis, workers, base, store, closing } = await cluster(t);
     await workers.close();
-    const place = { root: 'data/set', output: 'data/x.torrent' };
-    const queued = await queue.addTorrent(await draft.plan({ partSize: 32 * KIB }), place);
+    const place = { output: 'data/x.torrent' };
+    const queued = await queue.addTorrent(await planParts(draft, { root: 'data/set', partSize: 32 * KIB }), place);
     // As after a stalled check: the join waits for a worker, not for its parts.
     const [joins, key] = ['metainfo:metainfo-joins', `${queued.id}-join`];
     await redis.client.zrem(`${joins}:waiting-children`, key);
@@ -470,8 +468,7 @@ describe('TorrentQueue', { skip }, () => {
 
   it('refuses a forged result', async (t) => {
     const { queue, draft, redis } = await cluster(t);
-    const queued = await queue.addTorrent(await draft.plan({ partSize: 2 ** 20 }), {
-      root: 'data/set',
+    const queued = await queue.addTorrent(await planParts(draft, { root: 'data/set', partSize: 2 ** 20 }), {
       output: 'data/x.torrent',
     });
     const good = await queued.done();
@@ -504,14 +501,15 @@ describe('TorrentQueue', { skip }, () => {
 
   it('names the store and the roots instead of folders in failures', async (t) => {
     const { queue, draft, folder } = await cluster(t);
-    const plan = await draft.plan({ partSize: 2 ** 20 });
-    const queued = await queue.addTorrent(plan, { root: 'data/none', output: 'data/x.torrent' });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 2 ** 20 });
+    const elsewhere = await planParts(draft, { root: 'data/none', partSize: 2 ** 20 });
+    const queued = await queue.addTorrent(elsewhere, { output: 'data/x.torrent' });
     await assert.rejects(queued.done(), { code: 'ERR_NOT_FOUND', message: /^data\/none: no such file/ });
-    const stored = await queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+    const stored = await queue.addTorrent(plan, { output: 'data/x.torrent' });
     await stored.done();
     await rm(path.join(folder, 'store', stored.id, '0.part'));
     await mkdir(path.join(folder, 'store', stored.id, '0.part'));
-    const again = await queue.addTorrent(plan, { root: 'data/set', output: 'data/z.torrent' });
+    const again = await queue.addTorrent(plan, { output: 'data/z.torrent' });
     await assert.rejects(again.done(), { code: 'ERR_NOT_A_FILE', message: /^store\/[0-9a-f]{64}\/0\.part: / });
     for await (const { error } of (await queue.addBatch('validate', [{ torrent: 'data/none' }])).results())
       assert.match(error ?? '', /^ERR_NOT_FOUND: data\/none: no such file/);
@@ -570,9 +568,17 @@ describe('TorrentQueue', { skip }, () => {
 
   it('refuses arguments of the wrong type', async (t) => {
     const { queue, draft } = await cluster(t);
-    const plan = await draft.plan({ partSize: 2 ** 20 });
+    const plan = await planParts(draft, { root: 'data/set', partSize: 2 ** 20 });
     const code = 'ERR_INVALID_ARGUMENT';
-    for (const options of [undefined, null, 5, {}, { root: 'data' }, { root: 'data', output: 'x', force: 1 }])
+    for (const options of [
+      undefined,
+      null,
+      5,
+      {},
+      { root: 'data/set', output: 'x' },
+      { output: 5 },
+      { output: 'x', force: 1 },
+    ])
       await assert.rejects(queue.addTorrent(plan, options as never), { code });
     for (const items of [undefined, null, 5, 'text', {}])
       await assert.rejects(queue.addBatch('create', items as never), { code });
@@ -597,8 +603,8 @@ describe('TorrentQueue', { skip }, () => {
     };
     const { queue, draft, ended, redis } = await cluster(t, { store });
     t.after(letGo);
-    const plan = await draft.plan({ partSize: 32 * KIB });
-    const place = { root: 'data/set', output: 'data/x.torrent' };
+    const plan = await planParts(draft, { root: 'data/set', partSize: 32 * KIB });
+    const place = { output: 'data/x.torrent' };
     const queued = await queue.addTorrent(plan, place);
     await started;
     return { queue, plan, place, queued, letGo, ended, redis };
@@ -631,8 +637,7 @@ describe('TorrentQueue', { skip }, () => {
   it('fails a cancelled join at once', async (t) => {
     const { queue, draft, ended, redis, workers, ...rest } = await cluster(t);
     await workers.close();
-    const queued = await queue.addTorrent(await draft.plan({ partSize: 2 ** 20 }), {
-      root: 'data/set',
+    const queued = await queue.addTorrent(await planParts(draft, { root: 'data/set', partSize: 2 ** 20 }), {
       output: 'data/x.torrent',
     });
     const key = `metainfo:metainfo-joins:${queued.id}-join`;
@@ -655,9 +660,9 @@ describe('TorrentQueue', { skip }, () => {
     const { queue, base, draft: _, ended, redis } = await cluster(t, { concurrency: 8 });
     await writeTree(base, { 'large/a': 4500 * 16 * KIB });
     const draft = new TorrentCreate({ pathRoot: path.join(base, 'large'), pieceLength: 16 * KIB });
-    const plan = await draft.plan({ version: 'v1', partSize: 16 * KIB });
+    const plan = await planParts(draft, { root: 'data/large', version: 'v1', partSize: 16 * KIB });
     assert.equal(plan.parts, 4500);
-    const queued = await queue.addTorrent(plan, { root: 'data/large', output: 'data/large.torrent' });
+    const queued = await queue.addTorrent(plan, { output: 'data/large.torrent' });
     assert.equal(
       Number(await redis.client.scard(`metainfo:metainfo-joins:${queued.id}-join:dependencies`)) <= 4096,
       true,

@@ -5,7 +5,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { recentRate } from '../../src/cli/queue/create.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { bytesOf, command, entries, finish, metainfo, start } from './run.ts';
@@ -36,16 +35,6 @@ async function setUp(t: TestContext) {
   const queued = (...args: string[]) => [...args, '--queue', redis.url, ...shared, '--part-size', '32KiB'];
   return { redis, cwd, worker, queued };
 }
-
-describe('recentRate', () => {
-  it('counts the bytes of the last half minute, not those that were hashed before', () => {
-    const rateOf = recentRate();
-    assert.equal(rateOf(2 ** 40, 0), 0);
-    assert.equal(rateOf(2 ** 40 + 500, 5), 100);
-    assert.equal(rateOf(2 ** 40 + 1000, 10), 100);
-    assert.equal(rateOf(2 ** 40 + 1000, 40), 0);
-  });
-});
 
 describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
   it('make the torrent that create makes, and find damage', async (t) => {

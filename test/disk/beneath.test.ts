@@ -1,4 +1,5 @@
 // Paths that must stay in a folder while somebody else swaps its files and folders for symlinks.
+
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,6 +10,7 @@ import { readWithin } from '../../src/disk/read-file.ts';
 import { writeWhole } from '../../src/disk/write-file.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
 import { joinParts } from '../../src/parts/join-parts.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
@@ -112,7 +114,7 @@ describe('a path that must stay in a folder', () => {
   it('of content is checked when generate, verify, hashPart and joinParts resolve it', async (t) => {
     const { root, outside, options, file, swap } = await place(t);
     const draft = new TorrentCreate({ pathRoot: path.dirname(file) });
-    const [torrent, plan] = [await draft.generate(options), await draft.plan({ partSize: null })];
+    const [torrent, plan] = [await draft.generate(options), await planParts(draft)];
     const part = await hashPart(plan, 0, options);
     assert.ok((await verify(torrent, draft.pathRoot, options)).ok);
     assert.equal((await joinParts(plan, () => part, options)).infohashV1, torrent.infohashV1);

@@ -1,4 +1,5 @@
 /** Nobody who gets bytes from a torrent, or has given bytes to one, can change it: by writing, transferring or streaming them. */
+
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,7 @@ import {
   V2Hasher,
   verify,
 } from '../../src/index.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 import { noise, sha1, sha256 } from '../hash/reference.ts';
 
 const PIECE = 2 ** 14;
@@ -100,7 +102,7 @@ describe('the memory of a torrent', () => {
     if (version !== 'v1')
       torrents.set(`updated ${version}`, async () => (await update(await created(), content)).torrent as Torrent);
     torrents.set(`joined ${version}`, async () => {
-      const plan = await draft().plan({ version, partSize: null });
+      const plan = await planParts(draft(), { version });
       return joinParts(plan, (index) => hashPart(plan, index));
     });
   }

@@ -9,6 +9,7 @@ import { nodeEngine } from '../../src/hash/node.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
 import { joinParts } from '../../src/parts/join-parts.ts';
 import { seal } from '../../src/parts/sealed-part.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 import { ENGINES } from '../support/choose-engine.ts';
 import { content } from '../support/generated.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
@@ -22,7 +23,7 @@ async function planned(t: TestContext) {
   await writeTree(pathRoot, { a: 144 * KIB, 'b/c': 30 * KIB });
   await utimes(path.join(pathRoot, 'a'), 1000, 1000);
   const draft = new TorrentCreate({ pathRoot, pieceLength: 16 * KIB });
-  const plan = await draft.plan({ partSize: 48 * KIB });
+  const plan = await planParts(draft, { partSize: 48 * KIB });
   const parts = new Map<number, Uint8Array>();
   const hashAll = async () => {
     for (let index = 0; index < plan.parts; index += 1) parts.set(index, await hashPart(plan, index));
@@ -91,7 +92,7 @@ describe('hashPart and joinParts', () => {
     await assert.rejects(join(), {
       code: 'ERR_FILE_CHANGED',
       message:
-        /^2 files are not as they were planned: .*set\/a changed .* modification time changed; .*b\/c changed .* deleted\. Plan/,
+        /^2 files are not as they were planned: .*set\/a changed .* modification time changed; .*b\/c changed .* deleted\. Make a new plan/,
     });
   });
 
@@ -135,7 +136,7 @@ describe('hashPart and joinParts', () => {
       Array.from({ length: plan.parts }, (_, i) => i),
     );
     await hashAll();
-    const other = await new TorrentCreate({ pathRoot: plan.root, pieceLength: 16 * KIB, comment: 'x' }).plan({
+    const other = await planParts(new TorrentCreate({ pathRoot: plan.root, pieceLength: 16 * KIB, comment: 'x' }), {
       partSize: 48 * KIB,
     });
     const good = new Map(parts);
@@ -196,7 +197,7 @@ describe('hashPart and joinParts', () => {
   it('are cancelled by a signal', async (t) => {
     const cwd = await temporaryFolder(t);
     await sparseFile(cwd, 'large', HUGE);
-    const plan = await new TorrentCreate({ pathRoot: cwd }).plan({ partSize: HUGE });
+    const plan = await planParts(new TorrentCreate({ pathRoot: cwd }), { partSize: HUGE });
     const controller = new AbortController();
     const part = hashPart(plan, 0, { signal: controller.signal });
     setTimeout(() => controller.abort('enough'), 100);
@@ -239,7 +240,7 @@ describe('parts of objects', () => {
         info: { name: 'mixed' },
         pieceLength: 16 * KIB,
       });
-      const plan = JSON.parse(JSON.stringify(await draft.plan({ version, partSize: 64 * KIB })));
+      const plan = JSON.parse(JSON.stringify(await planParts(draft, { version, partSize: 64 * KIB })));
       assert.deepEqual(
         Object.values(plan.files.objects),
         Object.values(plan.files.objects).map(() => ({ etag: '"1"', url: null })),
@@ -259,7 +260,7 @@ describe('parts of objects', () => {
   it('refuse an object that was replaced, or that has no entity tag any more', async () => {
     const { state, open } = object(100 * KIB);
     const draft = new TorrentCreate({ sources: [{ path: 'a', data: open() }], pieceLength: 16 * KIB });
-    const plan = await draft.plan({ partSize: 64 * KIB });
+    const plan = await planParts(draft, { partSize: 64 * KIB });
     const part = await hashPart(plan, 0, { open });
     const last = await hashPart(plan, 1, { open });
     const get = (index: number) => [part, last][index] ?? null;
@@ -277,7 +278,7 @@ describe('parts of objects', () => {
 
   it('refuse an object that is replaced in the middle of a part', async () => {
     const { state, open } = object(3 * 2 ** 20);
-    const plan = await new TorrentCreate({ sources: [{ path: 'a', data: open() }] }).plan({ partSize: null });
+    const plan = await planParts(new TorrentCreate({ sources: [{ path: 'a', data: open() }] }));
     const replacing = () => {
       const reader = open();
       let reads = 0;
@@ -299,7 +300,7 @@ describe('parts of objects', () => {
 
   it('refuse readers that are none', async () => {
     const { open } = object(10 * KIB);
-    const plan = await new TorrentCreate({ sources: [{ path: 'a', data: open() }] }).plan({ partSize: null });
+    const plan = await planParts(new TorrentCreate({ sources: [{ path: 'a', data: open() }] }));
     for (const bad of [null, {}, 5])
       await assert.rejects(hashPart(plan, 0, { open: () => bad as never }), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(hashPart(plan, 0, { open: () => Promise.reject(new Error('no such bucket')) }), {

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
 import { joinParts } from '../../src/parts/join-parts.ts';
-import type { TorrentPlan } from '../../src/parts/torrent-plan.ts';
+import type { TorrentPlan } from '../../src/parts/plan.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/tree.ts';
@@ -52,7 +53,7 @@ describe('joinParts', () => {
           comment: 'x',
           createdBy: null,
         });
-        const plan = sent(await draft.plan({ ...given, partSize: size }));
+        const plan = sent(await planParts(draft, { ...given, partSize: size }));
         const order = Array.from({ length: plan.parts }, (_, i) => [random.next().value as number, i] as const);
         const parts = await partsOf(
           plan,

@@ -1,17 +1,17 @@
-/** Reads hostile plans of both kinds, and reports the outcomes. plan-mutants.test.ts runs it with a small heap. */
+/** Reads hostile plans of torrents and of engines, and reports the outcomes. plan-mutants.test.ts runs it with a small heap. */
+
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pick, seedRandom } from '../../fuzz/engine/random.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
-import { HASH_PLAN, hashPlanId, type PortableHashPlan } from '../../src/parts/hash-plan.ts';
 import { joinParts } from '../../src/parts/join-parts.ts';
 import { partsEngine } from '../../src/parts/parts-engine.ts';
-import { parseJson } from '../../src/parts/plan-text.ts';
-import { planId, type TorrentPlan } from '../../src/parts/torrent-plan.ts';
+import { type PartsPlan, withId } from '../../src/parts/plan.ts';
+import { parsePlan } from '../../src/parts/read-plan.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 
-type Plan = TorrentPlan | PortableHashPlan;
 type Json = Record<string, unknown>;
 
 const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
@@ -25,18 +25,18 @@ const open = ({ length: size }: { length: number }) => {
 };
 
 /** Valid plans: of folders, with and without objects, links and flags, and of single files; of all versions and both kinds. */
-async function validPlans(): Promise<Plan[]> {
-  const plans: Plan[] = [];
+async function validPlans(): Promise<PartsPlan[]> {
+  const plans: PartsPlan[] = [];
   const source = { path: 'object', data: open({ length: 40 * KIB }) };
   for (const version of VERSIONS) {
     const fields = { pieceLength: 16 * KIB, attributes: true, symlinks: 'store' as const };
     const draft = new TorrentCreate({ ...fields, pathRoot: folder, paths: ['a', 'b', 'link'], sources: [source] });
-    plans.push(await draft.plan({ version, partSize: 48 * KIB }));
+    plans.push(await planParts(draft, { version, partSize: 48 * KIB }));
     const plain = new TorrentCreate({ pathRoot: path.join(folder, 'b'), pieceLength: 16 * KIB });
-    plans.push(await plain.plan({ version, partSize: 48 * KIB }));
+    plans.push(await planParts(plain, { version, partSize: 48 * KIB }));
     const single = new TorrentCreate({ pathRoot: path.join(folder, 'a'), pieceLength: 16 * KIB });
-    plans.push(await single.plan({ version, partSize: null }));
-    const run = (plan: PortableHashPlan, index: number) => {
+    plans.push(await planParts(single, { version }));
+    const run = (plan: PartsPlan, index: number) => {
       if (index === 0) plans.push(plan);
       return hashPart(plan, index);
     };
@@ -64,6 +64,8 @@ const HOSTILE: unknown[] = [
 /** Values that no JSON text of their size has: one whose text doubles with every level, and an array of holes. */
 const HUGE = [deep(40, (inner) => [inner, inner]), new Array(2 ** 32 - 1)];
 
+const kindOf = ({ torrent }: PartsPlan) => (torrent ? 'torrent' : 'engine');
+
 /** All places in a plan. */
 function* placesOf(value: unknown, place: string[] = []): Generator<string[]> {
   if (place.length > 0) yield place;
@@ -72,11 +74,12 @@ function* placesOf(value: unknown, place: string[] = []): Generator<string[]> {
 }
 
 /** A copy of a plan with other values at some places. Large values are shared. */
-function mutant(plan: Plan, changes: readonly (readonly [place: readonly string[], value: unknown])[]): Json {
+function mutant(plan: PartsPlan, changes: readonly (readonly [place: readonly string[], value: unknown])[]): Json {
   const copy = structuredClone(plan) as unknown as Json;
   for (const [place, value] of changes) {
     const parent = place.slice(0, -1).reduce((one, key) => Object(one)[key] as Json, copy);
-    if (typeof parent !== 'object' || parent === null) continue;
+    // An earlier change may have put an array there, which takes no such length.
+    if (typeof parent !== 'object' || parent === null || (Array.isArray(parent) && place.at(-1) === 'length')) continue;
     if (value === undefined) delete parent[place.at(-1) as string];
     else parent[place.at(-1) as string] = value;
   }
@@ -86,7 +89,7 @@ function mutant(plan: Plan, changes: readonly (readonly [place: readonly string[
 /** Gives a plan the id that belongs to it, if it can have one. */
 async function withItsId(plan: Json): Promise<Json> {
   try {
-    plan['id'] = plan['format'] === HASH_PLAN ? hashPlanId(plan as never) : await planId(plan as never);
+    plan['id'] = (await withId(plan as never)).id;
   } catch {}
   return plan;
 }
@@ -123,19 +126,19 @@ const plans = await validPlans();
 const valid: string[][] = [];
 for (const plan of plans) valid.push(await read(await withItsId(mutant(plan, [])), 'a valid plan'));
 
-// One value: of a v1 folder, a single v2 file, a hybrid folder and a hash plan.
-const some = [0, 6, 8, 11].map((i) => plans[i] as Plan);
+// One value: of each kind of plan in one version.
+const some = plans.filter(({ version }, i) => version === VERSIONS[i % VERSIONS.length]);
 for (const plan of some)
   for (const place of placesOf(plan))
     for (const [i, value] of HOSTILE.entries()) {
-      const about = `${plan.version} ${plan.format} ${place.join('.')} ${i}`;
+      const about = `${plan.version} ${kindOf(plan)} ${place.join('.')} ${i}`;
       writeFileSync(last, about);
       await read(await withItsId(mutant(plan, [[place, value]])), about);
     }
 for (const plan of some)
   for (const place of placesOf(plan))
     for (const [i, value] of HUGE.entries()) {
-      const about = `${plan.version} ${plan.format} ${place.join('.')} huge ${i}`;
+      const about = `${plan.version} ${kindOf(plan)} ${place.join('.')} huge ${i}`;
       writeFileSync(last, about);
       await read(mutant(plan, [[place, value]]), about);
     }
@@ -144,21 +147,21 @@ for (const plan of some)
 for (const plan of plans) {
   if (plan.files.length.length !== 1) continue;
   for (const length of NUMBERS)
-    for (const pieceLength of [1, 16 * KIB, 2 ** 52])
+    for (const pieceLength of [1, 16 * KIB, 2 ** 31, 2 ** 40, 2 ** 52])
       for (const partSize of [pieceLength, 2 ** 52])
-        for (const parts of [1, Math.ceil(length / partSize), 2 ** 53 - 1]) {
-          const about = `${plan.version} ${plan.format} ${length} ${pieceLength} ${partSize} ${parts}`;
+        for (const parts of [1, 2, Math.ceil(length / partSize), 2 ** 53 - 1]) {
+          const about = `${plan.version} ${kindOf(plan)} ${length} ${pieceLength} ${partSize} ${parts}`;
           writeFileSync(last, about);
           const sizes = { pieceLength, partSize, parts, totalSize: length };
           const changes: [string[], unknown][] = Object.entries(sizes).map(([key, value]) => [[key], value]);
-          const columns: [string[], unknown][] = ['length', 'size'].map((key) => [['files', key], [length]]);
+          const columns: [string[], unknown][] = [[['files', 'length'], [length]]];
           await read(await withItsId(mutant(plan, [...changes, ...columns])), about);
         }
 }
 
 // Several values.
 seedRandom(30);
-for (let i = 0; i < 500; i += 1) {
+for (let i = 0; i < 1000; i += 1) {
   const plan = pick(plans);
   const places = [...placesOf(plan)];
   const changes = Array.from({ length: 3 }, () => [pick(places), pick(HOSTILE)] as const);
@@ -169,6 +172,6 @@ for (let i = 0; i < 500; i += 1) {
 
 // Text whose values would not fit into memory.
 const values = Buffer.alloc(2 ** 27, '{},');
-const text = await outcomeOf(() => parseJson(values, 'the plan'));
+const text = await outcomeOf(() => parsePlan(values));
 rmSync(last);
 process.stdout.write(JSON.stringify({ valid, outcomes, problems, text, maxRss: process.resourceUsage().maxRSS }));

@@ -1,5 +1,6 @@
 // Workers and Redis are killed at random moments: every torrent is the same, and stored parts are not hashed again. METAINFO_KILLS
 // sets the number of kills.
+
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TorrentQueue } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { folderStore } from '../../src/parts/store.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
 import { command } from '../cli/run.ts';
 import { type RedisServer, redisMissing, redisServer } from '../support/redis.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
@@ -61,9 +63,9 @@ async function setUp(t: TestContext) {
     return child;
   };
   const draft = new TorrentCreate({ pathRoot: path.join(base, 'set'), pieceLength: 8 * MIB });
-  const plan = await draft.plan({ partSize: PART });
+  const plan = await planParts(draft, { root: 'data/set', partSize: PART });
   assert.ok(plan.parts >= PARTS);
-  const add = () => queue.addTorrent(plan, { root: 'data/set', output: 'data/x.torrent' });
+  const add = () => queue.addTorrent(plan, { output: 'data/x.torrent' });
   const expected = Buffer.from((await draft.generate({ threads: null })).bencode());
   const requireSame = async () => assert.deepEqual(await readFile(path.join(base, 'x.torrent')), expected);
   return { redis, store, queue, worker, add, plan, requireSame };

@@ -59,7 +59,7 @@ async function run(file: string, options: HashPartOptions, signal: AbortSignal):
   const { index, parts: folder, root, threads = null, memoryLimit, json, quiet } = options;
   const [{ openObject, readPlan }, { storePart }, { folderStore }] = await Promise.all([
     import('../parts/read-plan.ts'),
-    import('../../parts/stored-part.ts'),
+    import('../../parts/hash-part.ts'),
     import('../../parts/store.ts'),
   ]);
   const plan = await readPlan(file);

@@ -51,24 +51,21 @@ export function addJoin(program: Command): void {
 
 async function run(file: string, options: JoinOptions, signal: AbortSignal): Promise<void> {
   const { parts: folder, root, recheck, magnet, force = false, json, quiet } = options;
-  const [{ openObject, readPlan }, { joinParts }, { folderStore }, { restoredPlan }, { requireOutputNotPlanned }] =
-    await Promise.all([
-      import('../parts/read-plan.ts'),
-      import('../../parts/join-parts.ts'),
-      import('../../parts/store.ts'),
-      import('../../parts/restored-plan.ts'),
-      import('../../parts/planned-output.ts'),
-    ]);
+  const [{ openObject, readPlan }, { joinParts }, { folderStore }] = await Promise.all([
+    import('../parts/read-plan.ts'),
+    import('../../parts/join-parts.ts'),
+    import('../../parts/store.ts'),
+  ]);
   const plan = await readPlan(file);
-  // The name of a plan that was not checked may be a path.
-  const { id } = await restoredPlan(plan);
-  const target = options.output ?? `${plan.name}.torrent`;
+  const { id } = plan;
+  const target = options.output ?? `${plan.torrent.name}.torrent`;
   await requireWritable(target, { ...options, output: target });
-  await requireOutputNotPlanned(fileOf(target), plan, { root });
   const started = process.uptime();
   const mtime = new Date();
   const store = folderStore(folder);
-  const torrent = await joinParts(plan, (index) => store.get(id, index), { root, recheck, signal, open: openObject });
+  const get = (index: number) => store.get(id, index);
+  const output = fileOf(target);
+  const torrent = await joinParts(plan, get, { root, recheck, output, signal, open: openObject });
   await writeTorrent(torrent, target, { force, mtime });
   const seconds = process.uptime() - started;
   const { infohashV1, infohashV2, nFiles, totalSize, torrentVersion } = torrent;

@@ -15,6 +15,7 @@ import {
 } from '../options/option-values.ts';
 import { loadQueue } from '../queue/load.ts';
 import { rootsOf } from '../queue/options.ts';
+import { nameOfConnection } from '../queue/places.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 
@@ -71,9 +72,9 @@ async function work(options: WorkerOptions): Promise<void> {
   const { redis, queue, root, store, threads = null, memoryLimit, concurrency, grace, quiet, json } = options;
   const connection = redis ?? queue ?? process.env['QUEUE_URL'];
   if (!connection) throw invalidArgument('Name the server of the queue: --redis URL, or --queue URL');
-  const { bullmq, names } = await loadQueue();
+  const { createWorkers } = await loadQueue();
   let lost = '';
-  const workers = bullmq.createWorkers({
+  const workers = createWorkers({
     connection,
     roots: rootsOf(root),
     store: folderStore(store),
@@ -96,7 +97,7 @@ async function work(options: WorkerOptions): Promise<void> {
   // The connections of BullMQ would keep the process alive.
   if (typeof state === 'object') process.exit(await exitCodeOf(state.error));
   if (state === 'ready' && !quiet && !json)
-    await writeLines([`working for ${names.nameOfConnection(connection)}, until SIGTERM or Ctrl-C`], stderr);
+    await writeLines([`working for ${nameOfConnection(connection)}, until SIGTERM or Ctrl-C`], stderr);
   await stopped;
   await end(workers, grace);
 }

@@ -3,7 +3,8 @@ import { TorrentCreate } from '../../create/draft.ts';
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import { writeWhole } from '../../disk/write-file.ts';
-import { planText, type TorrentPlan } from '../../parts/torrent-plan.ts';
+import type { TorrentPlan } from '../../parts/plan.ts';
+import { planParts } from '../../parts/torrent-plan.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import { draftOf } from '../create/draft-of.ts';
 import { findingLines, gradeFindings, refuse } from '../create/findings.ts';
@@ -28,11 +29,16 @@ export interface PlannedInParts {
  * Plans a torrent in parts, and prints the findings.
  *
  * @param output The file that will be written, which must not be one of the planned files; undefined for standard output.
+ * @param nameOf Gives the name by which other machines know a path root; by default, the plan has the path root.
  */
 export async function planned(
   paths: readonly string[],
-  options: CreateOptions & { partSize: number | null },
-  { output, signal }: { output: string | undefined; signal: AbortSignal },
+  options: CreateOptions & { partSize?: number },
+  {
+    output,
+    signal,
+    nameOf,
+  }: { output: string | undefined; signal: AbortSignal; nameOf?: (pathRoot: string) => Promise<string> },
 ): Promise<PlannedInParts> {
   const check = (fields: ConstructorParameters<typeof TorrentCreate>[0]) => new TorrentCreate(fields);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
@@ -46,11 +52,12 @@ export async function planned(
     refuse(findings);
   };
   const { partSize } = options;
-  const plan = await new TorrentCreate(fields)
-    .plan({ ...generateOptions(options), output, signal, onPlan, partSize })
-    .catch((error: unknown) => {
-      throw explained(error, options);
-    });
+  const draft = new TorrentCreate(fields);
+  const root = await nameOf?.(draft.pathRoot);
+  const planOptions = { ...generateOptions(options), output, signal, onPlan, partSize, root };
+  const plan = await planParts(draft, planOptions).catch((error: unknown) => {
+    throw explained(error, options);
+  });
   return { plan, report: report as unknown as PlanReport, findings, web };
 }
 
@@ -79,7 +86,7 @@ export async function planInParts(
 }
 
 async function writePlan(plan: TorrentPlan, target: string, force: boolean): Promise<void> {
-  const bytes = Buffer.concat(Array.from(planText(plan), (text) => Buffer.from(text)));
+  const bytes = Buffer.from(JSON.stringify(plan));
   if (isStdout(target)) await writeBytes(bytes);
   else await writeWhole(target, bytes, { force });
 }

@@ -1,10 +1,8 @@
 /** `metainfo create --queue`: plans a torrent, lets workers hash and write it, and shows their progress. */
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { JoinedTorrent, QueuedTorrent, QueueProgress } from '../../bullmq/index.ts';
 import { AbortError } from '../../errors/cancel.ts';
-import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { progressBar } from '../../jobs/progress-bar.ts';
 import { folderStore } from '../../parts/store.ts';
@@ -21,6 +19,7 @@ import { toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { loadQueue } from './load.ts';
 import type { QueueTarget } from './options.ts';
+import { nameOfConnection, placeWithin, realPath, realRoots } from './places.ts';
 
 /** Creates a torrent with the workers of a queue. */
 export async function createInQueue(
@@ -31,26 +30,25 @@ export async function createInQueue(
 ): Promise<void> {
   refuseLocalOptions(options);
   if (options.dryRun) return showPlan(paths, options, signal);
-  const { bullmq, names } = await loadQueue();
+  const { TorrentQueue } = await loadQueue();
   const target = await targetFor(paths, options);
   if (isStdout(target)) throw invalidArgument('A worker writes the torrent: name a file beneath a --root with -o');
   await requireWritable(target, { ...options, output: target });
   const real = await realRoots(roots);
-  const output = names.placeWithin(real, await realTarget(target));
-  const { plan, findings, web } = await planned(
-    paths,
-    { ...options, partSize: options.partSize ?? null },
-    { output: fileOf(target), signal },
-  );
+  const output = placeWithin(real, await realTarget(target));
+  const { plan, findings, web } = await planned(paths, options, {
+    output: fileOf(target),
+    signal,
+    nameOf: async (pathRoot) => placeWithin(real, await realPath(pathRoot)),
+  });
   if (web) throw invalidArgument('Workers read files on disk: create a torrent of a URL without --queue');
-  const root = names.placeWithin(real, plan.root);
-  const queue = new bullmq.TorrentQueue({ connection, store: folderStore(folder) });
+  const queue = new TorrentQueue({ connection, store: folderStore(folder) });
   try {
     const started = process.uptime();
-    const queued = await queue.addTorrent(plan, { root, output, force: options.force });
+    const queued = await queue.addTorrent(plan, { output, force: options.force });
     if (!options.json && !options.quiet) {
       const what = queued.attached ? 'attached to' : 'queued';
-      await writeLines([`${what} ${plural(plan.parts, 'part')} at ${names.nameOfConnection(connection)}`], stderr);
+      await writeLines([`${what} ${plural(plan.parts, 'part')} at ${nameOfConnection(connection)}`], stderr);
     }
     const joined = await followed(queued, options, signal);
     const seconds = process.uptime() - started;
@@ -87,11 +85,14 @@ async function followed(
 ): Promise<JoinedTorrent> {
   const bar = json || quiet ? null : progressBar(stderr());
   const started = process.uptime();
-  const rateOf = recentRate();
+  let first: { bytes: number; seconds: number } | undefined;
   const onProgress = ({ bytes, totalBytes, hashed, parts, state }: QueueProgress) => {
     const file = state === 'joining' ? 'joining' : `${hashed} of ${parts} parts`;
     const seconds = process.uptime() - started;
-    bar?.update({ bytes, totalBytes, file, seconds, rate: rateOf(bytes, seconds) });
+    // An earlier run may have hashed many parts.
+    first ??= { bytes, seconds };
+    const rate = seconds > first.seconds ? (bytes - first.bytes) / (seconds - first.seconds) : 0;
+    bar?.update({ bytes, totalBytes, file, seconds, rate });
   };
   try {
     return await queued.done({ signal, onProgress });
@@ -102,20 +103,6 @@ async function followed(
   } finally {
     bar?.finish();
   }
-}
-
-/** Seconds over which a rate is measured. Workers report bytes every few seconds, and an earlier run may have hashed many parts. */
-const RATE_SECONDS = 30;
-
-/** Makes a function that computes the rate of the last seconds, in bytes a second. */
-export function recentRate(): (bytes: number, seconds: number) => number {
-  const seen: { bytes: number; seconds: number }[] = [];
-  return (bytes, seconds) => {
-    seen.push({ bytes, seconds });
-    while (seen.length > 2 && seconds - (seen[1]?.seconds ?? seconds) >= RATE_SECONDS) seen.shift();
-    const [first = { bytes, seconds }] = seen;
-    return seconds > first.seconds ? (bytes - first.bytes) / (seconds - first.seconds) : 0;
-  };
 }
 
 /** After Ctrl-C: cancels the torrent if the user says so. Without a terminal, the torrent stays in the queue. */
@@ -147,15 +134,6 @@ async function asked(question: string): Promise<string> {
   } finally {
     reader.close();
   }
-}
-
-/** Named folders without links. */
-export async function realRoots(roots: Readonly<Record<string, string>>): Promise<Record<string, string>> {
-  const entries = Object.entries(roots).map(async ([name, folder]) => {
-    const real = await realpath(folder).catch(throwSystemError(folder, 'read'));
-    return [name, real] as const;
-  });
-  return Object.fromEntries(await Promise.all(entries));
 }
 
 async function realTarget(target: string): Promise<string> {

@@ -4,8 +4,9 @@ import { copyOf } from '../../bencode/copy.ts';
 import { decodeTrusted } from '../../bencode/decode.ts';
 import { type Limits, limitsOf, NO_LIMITS } from '../../bencode/limits.ts';
 import type { BencodeMap } from '../../bencode/value.ts';
+import type { BeneathOptions } from '../../disk/beneath.ts';
 import { type Issue, MetainfoError, shown } from '../../errors/errors.ts';
-import { bytesOf, checkOptions, type OptionStructs, Signal, Unchecked } from '../../errors/guard.ts';
+import { bytesOf, checkOptions, type OptionStructs, Path, Signal, Unchecked } from '../../errors/guard.ts';
 import { padsIn } from '../../layout/padding.ts';
 import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
 import { RAW } from '../files-codec.ts';
@@ -20,7 +21,7 @@ import type { Torrent } from './torrent.ts';
 import { TorrentBase } from './torrent-base.ts';
 
 /** Options of {@link Torrent.read}, {@link Torrent.fromBytes} and {@link Torrent.inspect}. */
-export interface ReadOptions {
+export interface ReadOptions extends BeneathOptions {
   /**
    * How strictly the torrent is validated.
    *
@@ -38,7 +39,12 @@ export interface ReadOptions {
 }
 
 /** The checks of {@link ReadOptions} as an options bag. */
-export const READ_OPTIONS: OptionStructs<ReadOptions> = { context: Unchecked, limits: Unchecked, signal: Signal };
+export const READ_OPTIONS: OptionStructs<ReadOptions> = {
+  context: Unchecked,
+  limits: Unchecked,
+  signal: Signal,
+  beneath: Path,
+};
 
 /** The outcome of checking bytes. */
 export interface TorrentCheck {

@@ -1,6 +1,7 @@
 /** Reads and writes torrent files, a bounded number at a time: the only file I/O of the model. */
+import type { BeneathOptions } from '../../disk/beneath.ts';
 import { readWithin } from '../../disk/read-file.ts';
-import { type WriteWholeOptions, writeWhole } from '../../disk/write-file.ts';
+import { type WriteOptions, writeWhole } from '../../disk/write-file.ts';
 import { untilAbort } from '../../errors/cancel.ts';
 import { Limiter } from '../../hash/limiter.ts';
 
@@ -8,14 +9,19 @@ import { Limiter } from '../../hash/limiter.ts';
 const limiter = new Limiter(16);
 
 /**
- * Reads a torrent file of at most `limit` bytes.
+ * Reads a torrent file of at most `limit` bytes. In a folder `beneath`, only a regular file: a FIFO would keep the reader waiting.
  *
  * @throws {LimitError} when the file is larger
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`
  * @throws {AbortError} as soon as the signal is aborted, even where the file system does not answer
  */
-export function readTorrentFile(file: string, limit: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
-  return limiter.run(signal, () => untilAbort(signal, readWithin(file, limit)));
+export function readTorrentFile(
+  file: string,
+  limit: number,
+  { signal, beneath }: BeneathOptions & { signal?: AbortSignal | undefined },
+): Promise<Uint8Array> {
+  const options = { beneath, onlyFiles: beneath !== undefined };
+  return limiter.run(signal, () => untilAbort(signal, readWithin(file, limit, options)));
 }
 
 /**
@@ -23,6 +29,6 @@ export function readTorrentFile(file: string, limit: number, signal: AbortSignal
  *
  * @throws {MetainfoError} as {@link writeWhole}
  */
-export function writeTorrentFile(target: string, bytes: Uint8Array, options: WriteWholeOptions): Promise<void> {
+export function writeTorrentFile(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
   return limiter.run(undefined, () => writeWhole(target, bytes, options));
 }

@@ -76,14 +76,15 @@ export const Torrent = {
    * album hybrid
    * ```
    *
-   * @param file The path of a file, pipe or device. At most `limits.bytes` bytes are read.
-   * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`, and
-   *   every error of {@link Torrent.fromBytes}, with the path
+   * @param file The path of a file, pipe or device. At most `limits.bytes` bytes are read. With `beneath`,
+   *   only a regular file.
+   * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_PATH_OUTSIDE`, `ERR_READ`,
+   *   `ERR_INVALID_ARGUMENT`, and every error of {@link Torrent.fromBytes}, with the path
    * @throws {AbortError} when `signal` is aborted
    */
   async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
     const checked = checkOptions(options, READ_OPTIONS, EXAMPLE);
-    const bytes = await readTorrentFile(file, limitsOf(checked.limits).bytes, checked.signal);
+    const bytes = await readTorrentFile(file, limitsOf(checked.limits).bytes, checked);
     try {
       return fromOwnBytes(bytes, checked);
     } catch (error) {

@@ -1,0 +1,74 @@
+/** Objects of queues in a part store, as JSON: nobody trusts the server of a queue, so jobs hold nothing but their names. */
+import { array, boolean, integer, is, min, nullable, pattern, type Struct, string, type, unknown } from 'superstruct';
+import { MetainfoError, type PartStore, type StoredName } from '../index.ts';
+import type { ItemResult, StoredItems } from './batch-job.ts';
+import { refused, shown } from './failures.ts';
+
+/** Bytes of an object. A value of three bytes takes up to 64 bytes of memory. */
+const MAX_BYTES = 2 ** 24;
+
+/** The results of a job: null for items that have none yet. */
+export type StoredResults = (ItemResult | null)[];
+
+const ITEMS = type({ operation: string(), first: min(integer(), 0), items: array(unknown()) });
+const RESULTS = array(
+  nullable(
+    type({
+      item: min(integer(), 0),
+      ok: boolean(),
+      error: nullable(string()),
+      infohashV1: nullable(pattern(string(), /^[0-9a-f]{40}$/)),
+      infohashV2: nullable(pattern(string(), /^[0-9a-f]{64}$/)),
+    }),
+  ),
+);
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a part store */
+export function requireStore(store: PartStore): PartStore {
+  if (typeof store?.get === 'function' && typeof store?.put === 'function') return store;
+  throw refused(`store must be a part store, such as folderStore('parts'), not ${shown(store)}`);
+}
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an object that is too large */
+export async function storeObject(store: PartStore, id: string, name: StoredName, object: object): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(object));
+  if (bytes.length > MAX_BYTES) throw refused(`the object ${name} has more than 16 MiB: use fewer items a job`);
+  await store.put(id, name, bytes);
+}
+
+/**
+ * The items of a job; null if the store does not have them. They are checked when they run.
+ *
+ * @throws {MetainfoError} `ERR_PLAN`
+ */
+export function storedItems(store: PartStore, id: string, index: number): Promise<StoredItems | null> {
+  return storedObject(store, id, `items-${index}`, ITEMS as Struct<StoredItems, unknown>);
+}
+
+/**
+ * The results of a job; null if the store does not have them.
+ *
+ * @throws {MetainfoError} `ERR_PLAN`
+ */
+export function storedResults(store: PartStore, id: string, index: number): Promise<StoredResults | null> {
+  return storedObject(store, id, `results-${index}`, RESULTS as Struct<StoredResults, unknown>);
+}
+
+async function storedObject<T>(
+  store: PartStore,
+  id: string,
+  name: StoredName,
+  struct: Struct<T, unknown>,
+): Promise<T | null> {
+  const bytes = await store.get(id, name);
+  return bytes && parsedObject(bytes, `The object ${name} of ${id}`, struct);
+}
+
+/** @throws {MetainfoError} `ERR_PLAN` */
+export function parsedObject<T>(bytes: Uint8Array, what: string, struct: Struct<T, unknown>): T {
+  try {
+    const found: unknown = bytes.length > MAX_BYTES ? null : JSON.parse(Buffer.from(bytes).toString());
+    if (is(found, struct)) return found;
+  } catch {}
+  throw new MetainfoError('ERR_PLAN', `${what} in the part store is malformed.`);
+}

@@ -1,0 +1,135 @@
+/** Finds the files of a plan on this machine, and compares them with what the plan says. */
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import type { RangeReader } from '../create/sources/source-data.ts';
+import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
+import { errnoOf, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
+import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import { errnoName, fromSystemError, MetainfoError, shown, throwSystemError } from '../errors/errors.ts';
+import type { PlanFiles } from './plan.ts';
+
+/** A file of a plan that is behind a range reader. */
+export interface ObjectFile {
+  /** The path from the root of the torrent, with `/`. */
+  path: string;
+  /** The index of the file in the plan. */
+  index: number;
+  /** Bytes. */
+  length: number;
+  /** The entity tag that it had when it was planned; null if it had none. */
+  etag: string | null;
+  /** Where it is, if its range reader said so; else null. */
+  url: string | null;
+}
+
+/** Opens an object of a plan on this machine: an object store, a web server. */
+export type OpenObject = (file: ObjectFile) => RangeReader | Promise<RangeReader>;
+
+/** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_UNREADABLE`, `ERR_READ` */
+export function realRoot(
+  root: string,
+  { signal, beneath }: BeneathOptions & { signal?: AbortSignal | undefined },
+): Promise<string> {
+  const find = async () => {
+    const real = await realpath(root).catch(throwSystemError(root, 'read'));
+    await requireBeneath(real, { beneath }, root);
+    return real;
+  };
+  return untilAbort(signal, find());
+}
+
+/** Where a file of a plan is on this machine. */
+export function diskPathOf({ path: paths, diskPath }: PlanFiles, index: number, root: string): string {
+  const below = diskPath[index] ?? (paths[index] as string);
+  return below === '' ? root : path.join(root, below);
+}
+
+/** Files whose status is asked for at once. */
+const FILES_PER_STAT = 4096;
+
+/**
+ * Requires that files on disk are as they were planned. One error reports all of those that are not.
+ *
+ * @throws {MetainfoError} `ERR_FILE_CHANGED`; `ERR_READ` and others for files whose status cannot be read
+ */
+export async function requireUnchanged(
+  files: PlanFiles,
+  indexes: readonly number[],
+  { root, signal }: { root: string; signal: AbortSignal | undefined },
+): Promise<void> {
+  const problems: MetainfoError[] = [];
+  for (let first = 0; first < indexes.length; first += FILES_PER_STAT) {
+    throwIfAborted(signal);
+    const some = indexes.slice(first, first + FILES_PER_STAT).map((index) => ({
+      index,
+      real: diskPathOf(files, index, root),
+    }));
+    const numbers = await untilAbort(signal, statFiles(some));
+    for (const [i, { index, real }] of some.entries()) {
+      const error = changeOf(numbers.subarray(i * STAT_NUMBERS), files, { index, path: real });
+      if (error) problems.push(error);
+    }
+  }
+  const [problem] = problems;
+  if (!problem) return;
+  const { code, path: file } = problem;
+  const messages = problems.slice(0, MAX_LISTED).map(({ message }) => message.replace(/\.$/, ''));
+  const more = problems.length > MAX_LISTED ? `; and ${problems.length - MAX_LISTED} more` : '';
+  const all = `${problems.length} files are not as they were planned: ${messages.join('; ')}${more}.`;
+  const message = problems.length > 1 ? all : problem.message;
+  throw new MetainfoError(code, code === 'ERR_FILE_CHANGED' ? `${message} ${ADVICE}` : message, { path: file });
+}
+
+/** The problems that a message lists. */
+const MAX_LISTED = 10;
+const ADVICE = 'Make a new plan.';
+
+function changeOf(
+  numbers: Float64Array,
+  { length, mtimeMs, ctimeMs, shares }: PlanFiles,
+  { index, path: file }: { index: number; path: string },
+): MetainfoError | null {
+  const [errno = 0, , size = 0, mtime = 0, ctime = 0] = numbers;
+  if (errno === ENOENT || errno === ENOTDIR) return changed(file, 'it was deleted');
+  if (errno !== 0)
+    return fromSystemError(Object.assign(new Error(errnoName(errno)), { code: errnoName(errno) }), file, 'read');
+  const planned = shares[index]?.size ?? length[index];
+  if (size !== planned) return changed(file, `its size went from ${planned} to ${size} bytes`);
+  if (mtime !== (mtimeMs[index] ?? mtime)) return changed(file, 'its modification time changed');
+  if (ctime !== (ctimeMs[index] ?? ctime))
+    return changed(file, 'its status changed (ctime), so it may have been written to');
+  return null;
+}
+
+const ENOENT = errnoOf(Object.assign(new Error(), { code: 'ENOENT' }));
+const ENOTDIR = errnoOf(Object.assign(new Error(), { code: 'ENOTDIR' }));
+
+function changed(file: string, how: string): MetainfoError {
+  return new MetainfoError('ERR_FILE_CHANGED', `${file} changed after it was planned: ${how}.`, { path: file });
+}
+
+/**
+ * Opens an object of a plan.
+ *
+ * @throws {MetainfoError} `ERR_FILE_CHANGED` if it is not the object that was planned; `ERR_INVALID_ARGUMENT` without `open`
+ */
+export async function openObject(
+  { path: paths, length, objects }: PlanFiles,
+  index: number,
+  open: OpenObject | undefined,
+): Promise<RangeReader> {
+  const { etag = null, url = null } = objects[index] ?? {};
+  const file = { path: paths[index] as string, index, length: length[index] as number, etag, url };
+  if (!open) {
+    const message = `${file.path} is not on disk: give the option open, which makes a range reader for it.`;
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: file.path });
+  }
+  const reader = await open(file);
+  if (typeof reader?.read !== 'function')
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `open must return a range reader, not ${shown(reader)}.`);
+  if (reader.size !== file.length)
+    throw changed(file.path, `its size went from ${file.length} to ${shown(reader.size)} bytes`);
+  if (etag !== null && reader.etag !== etag)
+    throw changed(file.path, `its entity tag went from ${shown(etag)} to ${shown(reader.etag)}`);
+  return reader;
+}

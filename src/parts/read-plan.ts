@@ -1,0 +1,364 @@
+/** Reads plans that came from elsewhere: checks all of them, and bounds the time and memory that they take. */
+import { decode } from '../bencode/decode.ts';
+import { DEFAULT_LIMITS } from '../bencode/limits.ts';
+import type { BencodeMap, Encodable } from '../bencode/value.ts';
+import type { ListedFile } from '../create/file-list.ts';
+import { MAX_COMPONENTS } from '../create/findings/torrent-sizes.ts';
+import { inSlices } from '../create/sources/slices.ts';
+import { type LaidOutFile, layoutOfShape, type SizedLayout } from '../create/torrent-layout.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { bytesOrNull, readSafely } from '../errors/guard.ts';
+import { FileTable, pathColumn } from '../layout/file-table.ts';
+import { BLOCK_SIZE, checkPieceLength, isPowerOfTwo } from '../layout/piece-length.ts';
+import { isSafePath, unsafeComponent } from '../layout/safe-path.ts';
+import { TorrentVersion } from '../model/discriminator.ts';
+import {
+  PARTS_PLAN,
+  type PartsPlan,
+  type PlanFiles,
+  type PlannedKeys,
+  type SplitPlan,
+  splitPlan,
+  withId,
+} from './plan.ts';
+import { MOST, requireModest, wholePartSize } from './split-into-parts.ts';
+
+/** A checked plan, ready to be hashed in parts and to be joined. */
+export interface CheckedPlan extends SplitPlan {
+  id: string;
+  root: string;
+  /** The layout of the torrent; null in the plan of an engine. Its files have no paths on disk and no streams. */
+  layout: SizedLayout | null;
+}
+
+/** Plans that were checked. A plan that its owner changes later is used as it was. */
+const checked = new WeakMap<object, Promise<CheckedPlan>>();
+
+/**
+ * Checks a plan. The same object is checked once.
+ *
+ * @throws {MetainfoError} `ERR_PLAN`
+ */
+export function checkedPlan(given: PartsPlan): Promise<CheckedPlan> {
+  if (typeof given !== 'object' || given === null) throw refused(`it is ${shown(given)}`);
+  let found = checked.get(given);
+  if (!found) {
+    found = check(given);
+    checked.set(given, found);
+    found.catch(() => checked.delete(given));
+  }
+  return found;
+}
+
+/** The values that a text may have. A value of three bytes takes up to 64 bytes of memory; a plan of a million files has 4 million. */
+const MOST_VALUES = 2 ** 25;
+
+/**
+ * Checks a plan that came from elsewhere. {@link hashPart} and {@link joinParts} do that too.
+ *
+ * @param source The JSON text of the plan, or the plan.
+ * @returns The plan, with the number of its parts. Its `torrent` is null if a {@link partsEngine} made it.
+ * @throws {MetainfoError} `ERR_PLAN`
+ * @example
+ * ```ts
+ * import path from 'node:path';
+ * import { parsePlan, planParts, TorrentCreate } from 'metainfo';
+ *
+ * const plan = await planParts(new TorrentCreate({ pathRoot: path.resolve('album') }));
+ * const received = await parsePlan(Buffer.from(JSON.stringify(plan)));
+ * console.log(received.parts, received.torrent?.name);
+ * ```
+ *
+ * ```text
+ * 1 album
+ * ```
+ */
+export async function parsePlan(source: Uint8Array | PartsPlan): Promise<PartsPlan> {
+  const bytes = bytesOrNull(source);
+  const plan = bytes ? parsed(bytes) : (source as PartsPlan);
+  await checkedPlan(plan);
+  return plan;
+}
+
+function parsed(bytes: Uint8Array): PartsPlan {
+  if (hasMoreValues(bytes, MOST_VALUES)) throw refused('it has too many values');
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  } catch (cause) {
+    throw new MetainfoError('ERR_PLAN', 'The plan is not JSON.', { cause });
+  }
+}
+
+/** Whether JSON text has more values than `most`. */
+function hasMoreValues(text: Uint8Array, most: number): boolean {
+  const [quote, backslash, ...separators] = Buffer.from('"\\,[{');
+  let values = 1;
+  let isText = false;
+  for (let at = 0; at < text.length && values <= most; at += 1) {
+    const byte = text[at] as number;
+    if (byte === quote) isText = !isText;
+    else if (isText) at += byte === backslash ? 1 : 0;
+    else if (separators.includes(byte)) values += 1;
+  }
+  return values > most;
+}
+
+/** The error of a plan that cannot be used. */
+function refused(why: string): MetainfoError {
+  return new MetainfoError('ERR_PLAN', `The plan cannot be used: ${why}. Make a new plan.`);
+}
+
+/** The components that a path may have. A path on disk has fewer; longer ones overflow the stack of recursive functions. */
+const MOST_COMPONENTS = { v1: 4096, v2: MAX_COMPONENTS, hybrid: MAX_COMPONENTS };
+
+type Check = (value: unknown) => boolean;
+
+/** A check for each property of an object. No check reads deep: values that share objects may be endless. */
+type Checks = Readonly<Record<string, Check>>;
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+const isText: Check = (text) => typeof text === 'string';
+const isFlag: Check = (flag) => typeof flag === 'boolean';
+const isTime: Check = (time) => Number.isFinite(time);
+const isColumn: Check = (column) => Array.isArray(column) && column.length <= MOST.files;
+const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Properties of some files, by their index. */
+const isByFile: Check = (map) =>
+  isObject(map) && Object.keys(map as object).every((key) => /^(0|[1-9]\d{0,8})$/.test(key));
+const isPath: Check = (path) =>
+  Array.isArray(path) && path.length <= MOST_COMPONENTS.v1 && path.every((component) => isText(component));
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+
+const PLAN: Checks = {
+  format: (format) => format === PARTS_PLAN,
+  nonce: orNull(isText),
+  root: (root) => typeof root === 'string' && !root.includes('\0'),
+  version: (version) => typeof version === 'string' && Object.hasOwn(TorrentVersion, version),
+  pieceLength: isWhole,
+  paddedFiles: isWhole,
+  partSize: isWhole,
+  parts: (parts) => isWhole(parts) && parts > 0 && parts <= MOST.parts,
+  totalSize: isWhole,
+  torrent: orNull(isObject),
+  files: isObject,
+};
+const TORRENT: Checks = {
+  name: (name) => typeof name === 'string' && !unsafeComponent(name),
+  isSingleFile: isFlag,
+  padding: orNull(isObject),
+  bencode: isText,
+};
+const PADDING: Checks = {
+  tailPad: isFlag,
+  padNames: (names) => names === 'libtorrent' || names === 'unique',
+};
+const FILES: Checks = {
+  path: isColumn,
+  length: isColumn,
+  mtimeMs: isColumn,
+  ctimeMs: isColumn,
+  shares: isByFile,
+  diskPath: isByFile,
+  objects: isByFile,
+  keys: isByFile,
+};
+const SHARE: Checks = { offset: isWhole, size: isWhole };
+const OBJECT: Checks = { etag: orNull(isText), url: orNull(isText) };
+const LISTED: Checks = {
+  attr: optional(isText),
+  symlinkPath: optional((path) => isPath(path) && !(path as string[]).some(unsafeComponent)),
+  extra: optional(isText),
+  pathUtf8: optional(isPath),
+};
+const { pathUtf8: _, ...OWN } = LISTED;
+const KEYS: Checks = { ...OWN, listed: optional(isObject) };
+
+function requireProperties(value: object, checks: Checks): void {
+  for (const [key, isGood] of Object.entries(checks)) {
+    const property = value[key as keyof typeof value];
+    if (!isGood(property)) throw refused(`its ${key} is ${shown(property)}`);
+  }
+}
+
+/** Requires that all properties of some files are objects with these properties, and with no others. */
+function requireOfFiles(map: object, checks: Checks): void {
+  for (const value of Object.values(map)) {
+    if (!isObject(value) || Object.keys(value).some((key) => !Object.hasOwn(checks, key)))
+      throw refused('the properties of a file are malformed');
+    requireProperties(value, checks);
+  }
+}
+
+async function check(given: PartsPlan): Promise<CheckedPlan> {
+  const plan = readSafely('plan', () => copied(given));
+  requireProperties(plan, PLAN);
+  requireProperties(plan.files, FILES);
+  checkSizes(plan);
+  await checkFiles(plan);
+  if ((await withId(plan)).id !== plan.id) throw refused('its id is not the SHA-256 of the rest');
+  const { id, root } = plan;
+  const layout = layoutOf(plan);
+  if (layout && layout.paddedFiles !== plan.paddedFiles) throw refused(`its paddedFiles is ${plan.paddedFiles}`);
+  const split = refusing(() => splitPlan(plan, plan.parts));
+  if (split.parts.count !== plan.parts) throw refused(`it has ${split.parts.count} parts, not ${plan.parts}`);
+  return { ...split, id, root, layout };
+}
+
+/** A copy, so that nobody changes the plan between its check and its use. */
+function copied(plan: PartsPlan): PartsPlan {
+  const { path, length, mtimeMs, ctimeMs, ...maps } = plan.files ?? {};
+  const columns = Object.entries({ path, length, mtimeMs, ctimeMs }).map(([name, column]) => {
+    // Copying columns in this way is a hundred times as fast, but fills holes.
+    const isSmall = Array.isArray(column) && column.length <= MOST.files;
+    return [name, isSmall ? [...column] : null];
+  });
+  const { files: _, ...fields } = plan;
+  return { ...structuredClone(fields), files: { ...structuredClone(maps), ...Object.fromEntries(columns) } };
+}
+
+function checkSizes({ version, pieceLength, partSize, torrent }: PartsPlan): void {
+  const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
+  if (!isLength || (torrent && !isLengthOfTorrent(pieceLength, version)))
+    throw refused(`its pieceLength is ${pieceLength}`);
+  if (partSize === 0 || wholePartSize(partSize, pieceLength) !== partSize) throw refused(`its partSize is ${partSize}`);
+  if (!torrent) return;
+  requireProperties(torrent, TORRENT);
+  const { padding, isSingleFile } = torrent;
+  if (padding) requireProperties(padding, PADDING);
+  const isPadding = padding ? !isSingleFile && version !== 'v2' : isSingleFile || version !== 'hybrid';
+  if (!isPadding) throw refused(`its padding is ${shown(padding)}`);
+}
+
+function isLengthOfTorrent(pieceLength: number, version: TorrentVersion): boolean {
+  try {
+    checkPieceLength(pieceLength, version);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function checkFiles({ files, torrent, version, pieceLength, totalSize }: PartsPlan): Promise<void> {
+  const { path, length, mtimeMs, ctimeMs, shares, diskPath, objects, keys } = files;
+  const count = path.length;
+  if ([length, mtimeMs, ctimeMs].some((column) => column.length !== count))
+    throw refused('its columns differ in length');
+  if (torrent && (count === 0 || (torrent.isSingleFile && count !== 1))) throw refused(`it has ${count} files`);
+  for (const [name, map] of Object.entries({ shares, diskPath, objects, keys }))
+    if (Object.keys(map).some((index) => Number(index) >= count)) throw refused(`its ${name} has an unknown file`);
+  let total = 0;
+  let padding = 0;
+  await inSlices(count, (first, end) => {
+    for (let i = first; i < end; i += 1) {
+      const [name, bytes, mtime, ctime] = [path[i], length[i], mtimeMs[i], ctimeMs[i]];
+      if (name === null && !torrent) padding += isWhole(bytes) ? bytes : 0;
+      else if (!(name === '' && !torrent) && !isSafePath(name)) throw refused(`the path ${shown(name)} is not safe`);
+      if (name && isTooDeep(name, version)) throw refused(`the path ${shown(name)} has too many components`);
+      // No sum with an array, whose text may be endless.
+      total = isWhole(bytes) ? total + bytes : Number.NaN;
+      if (!isWhole(total)) throw refused(`the length of ${shown(name)} is ${shown(bytes)}`);
+      // Only an engine may leave out the times of a file on disk.
+      const isGood = torrent && isOnDisk(files, i) ? isTime : orNull(isTime);
+      if (!isGood(mtime) || !isGood(ctime))
+        throw refused(`the times of ${shown(name)} are ${shown(mtime)} and ${shown(ctime)}`);
+    }
+  });
+  if (total !== totalSize) throw refused(`its files have ${total} bytes`);
+  refusing(() => requireModest({ files: count, bytes: total, pieceLength }));
+  // Pad files take no disk space, but as long to hash as other files.
+  if (padding > DEFAULT_LIMITS.padding) throw refused(`it has ${padding} bytes of pad files`);
+  for (const real of Object.values(diskPath))
+    if (real !== '' && !isSafePath(real)) throw refused(`the path ${shown(real)} is not safe`);
+  requireOfFiles(shares, SHARE);
+  requireOfFiles(objects, OBJECT);
+  requireOfFiles(keys, KEYS);
+  for (const [index, { listed, symlinkPath }] of Object.entries(keys)) {
+    if (listed) requireOfFiles({ listed }, LISTED);
+    if (symlinkPath && length[Number(index)] !== 0) throw refused('a symbolic link has content');
+  }
+}
+
+/** Whether a file of a plan is on disk. */
+export function isOnDisk({ path, objects, keys }: PlanFiles, file: number): boolean {
+  return path[file] !== null && !Object.hasOwn(objects, file) && !keys[file]?.symlinkPath;
+}
+
+function isTooDeep(path: string, version: TorrentVersion): boolean {
+  const most = MOST_COMPONENTS[version];
+  return path.length >= 2 * most && path.split('/', most + 1).length > most;
+}
+
+/** Runs a check of sizes, whose errors are about plans of our own. */
+function refusing<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw refused((error as Error).message);
+  }
+}
+
+function layoutOf({ version, pieceLength, torrent, files }: PartsPlan): SizedLayout | null {
+  if (!torrent) return null;
+  const { name, isSingleFile, padding, bencode } = torrent;
+  const otherFields = bencoded(bencode) as ReadonlyMap<string, Encodable>;
+  if (!(otherFields.get('info') instanceof Map)) throw refused('its torrent has no info dictionary');
+  const table = tableOf(files, isSingleFile);
+  return layoutOfShape({ version, name, isSingleFile, files: table, otherFields, pieceLength, padding }) as SizedLayout;
+}
+
+function bencoded(text: string): BencodeMap {
+  try {
+    const { value } = decode(Buffer.from(text, 'base64'));
+    if (value instanceof Map) return value;
+  } catch (error) {
+    if (!(error instanceof MetainfoError)) throw error;
+  }
+  throw refused('its bencode is damaged');
+}
+
+const NO_CONTENT = new Uint8Array(0);
+
+/** The files for assembling: columns if they have nothing but paths and lengths. */
+function tableOf(
+  { path, length, keys, objects }: PlanFiles,
+  isSingleFile: boolean,
+): FileTable<LaidOutFile & { length: number }> {
+  const paths = path as string[];
+  const isPlain = !isSingleFile && Object.keys(keys).length + Object.keys(objects).length === 0;
+  if (isPlain) {
+    const lengths = Float64Array.from(length);
+    const column = pathColumn(paths.map((each) => each.replaceAll('/', '\0')));
+    const times = new Float64Array(length.length).fill(Number.NaN);
+    return new FileTable({
+      root: '',
+      columns: { paths: column, lengths, mtimes: times, ctimes: times, diskPaths: null },
+    });
+  }
+  const rows = paths.map((each, i) => ({
+    path: isSingleFile ? [each] : each.split('/'),
+    length: length[i] as number,
+    data: NO_CONTENT,
+    ...listedKeys(keys[i]),
+  }));
+  return new FileTable(rows);
+}
+
+function listedKeys(keys: PlannedKeys | undefined): Pick<ListedFile, 'attr' | 'symlinkPath' | 'extra' | 'listed'> {
+  if (!keys) return {};
+  const { extra, listed, ...flags } = keys;
+  const decoded = ({ extra: text }: { extra?: string }) => (text === undefined ? {} : { extra: bencoded(text) });
+  if (!listed) return { ...flags, ...decoded(keys) };
+  const { extra: _, ...others } = listed;
+  // The plan gives the path and length.
+  return { ...flags, ...decoded(keys), listed: { path: [], length: 0, ...others, ...decoded(listed) } };
+}
