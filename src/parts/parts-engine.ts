@@ -112,7 +112,6 @@ export function partsEngine(options: PartsEngineOptions): Engine {
   const local = defaultEngine();
   return {
     name: 'parts',
-    isRemote: true,
     kernel: local.kernel,
     start: (request) => {
       const files = [...request.files];
