@@ -5,7 +5,6 @@ import type { TorrentChanges } from '../../edit/changes.ts';
 import { type Difference, differences, hasSameInfo } from '../../edit/differences.ts';
 import { edit } from '../../edit/edit.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import type { DhtNode } from '../../model/primitives.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import { readTorrent } from '../options/arguments.ts';
@@ -25,38 +24,41 @@ import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 
-/** A new value, or false to remove the field: `--no-comment`. */
-type Removable<T> = T | false;
-
 interface EditOptions extends ProfileOptions, OutputOptions {
-  tracker?: string[][];
-  trackers?: false;
-  addTracker?: string[][];
-  removeTracker?: string[];
-  webseed?: string[];
-  webseeds?: false;
-  addWebseed?: string[];
-  removeWebseed?: string[];
-  comment?: Removable<string>;
-  createdBy?: Removable<string>;
-  date?: Removable<Date>;
-  name?: string;
   private?: boolean;
-  source?: Removable<string>;
-  similar?: Removable<string[]>;
-  collection?: string[];
-  collections?: false;
-  httpseed?: string[];
-  httpseeds?: false;
-  node?: DhtNode[];
-  nodes?: false;
-  updateUrl?: Removable<string>;
   set?: string[];
   unset?: string[];
   keepInfohash?: boolean;
   dryRun?: boolean;
   json?: boolean;
+  /** The options of {@link CHANGES}. */
+  [option: string]: unknown;
 }
+
+/** The field that each option changes. False, as of `--no-comment`, removes the field. */
+const CHANGES: Readonly<Record<string, keyof TorrentChanges>> = {
+  tracker: 'trackers',
+  trackers: 'trackers',
+  addTracker: 'addTrackers',
+  removeTracker: 'removeTrackers',
+  webseed: 'urlList',
+  webseeds: 'urlList',
+  addWebseed: 'addWebseeds',
+  removeWebseed: 'removeWebseeds',
+  httpseed: 'httpseeds',
+  httpseeds: 'httpseeds',
+  node: 'nodes',
+  nodes: 'nodes',
+  date: 'creationDate',
+  comment: 'comment',
+  createdBy: 'createdBy',
+  name: 'name',
+  source: 'source',
+  similar: 'similar',
+  collection: 'collections',
+  collections: 'collections',
+  updateUrl: 'updateUrl',
+};
 
 const EXAMPLES = `
 Examples:
@@ -161,23 +163,12 @@ async function run(files: string[], options: EditOptions): Promise<void> {
 }
 
 function changesOf(options: EditOptions): TorrentChanges {
-  const changes: TorrentChanges = {};
-  const change = <K extends keyof TorrentChanges>(key: K, value: Removable<TorrentChanges[K]> | undefined) => {
-    if (value !== undefined) changes[key] = (value === false ? null : value) as TorrentChanges[K];
-  };
-  change('trackers', options.trackers === false ? false : options.tracker);
-  change('addTrackers', options.addTracker);
-  change('removeTrackers', options.removeTracker);
-  change('urlList', options.webseeds === false ? false : options.webseed);
-  change('addWebseeds', options.addWebseed);
-  change('removeWebseeds', options.removeWebseed);
-  change('collections', options.collections === false ? false : options.collection);
-  change('httpseeds', options.httpseeds === false ? false : options.httpseed);
-  change('nodes', options.nodes === false ? false : options.node);
-  change('creationDate', options.date);
-  for (const key of ['comment', 'createdBy', 'name', 'source', 'similar', 'updateUrl'] as const)
-    change(key, options[key]);
-  if (options.private !== undefined) changes.private = options.private;
+  const changes: TorrentChanges = options.private === undefined ? {} : { private: options.private };
+  for (const [option, field] of Object.entries(CHANGES)) {
+    const value = options[option];
+    // True is the default of `--no-trackers`.
+    if (value !== undefined && value !== true) Object.assign(changes, { [field]: value === false ? null : value });
+  }
   for (const text of options.set ?? []) {
     const equals = text.indexOf('=');
     if (equals < 1) throw invalidArgument(`--set expects KEY=TEXT, got ${text}`);
@@ -234,24 +225,24 @@ function textOfKey(key: string): string {
 /** The longest value that is printed, in characters. */
 const MAX_SHOWN = 200;
 
-/** A decoded value in one line, shortened to {@link MAX_SHOWN}. */
+/** A decoded value as JSON in one line, shortened to {@link MAX_SHOWN}. */
 function shownValue(value: unknown): string {
   const text = JSON.stringify(toPlain(value, { left: MAX_SHOWN }));
   return printable(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text);
 }
 
-/** Converts a decoded value for JSON, and stops when the room is used up. */
+/** Converts a decoded value for JSON. When the room is used up, zeros stand for the rest, which is cut off. */
 function toPlain(value: unknown, room: { left: number }): unknown {
   room.left -= 1;
+  if (room.left < 0) return 0;
   if (typeof value === 'bigint') return value.toString().slice(0, MAX_SHOWN);
-  if (Array.isArray(value)) return [...takeWhileRoom(value, room)].map((item) => toPlain(item, room));
+  if (Array.isArray(value)) return value.slice(0, MAX_SHOWN).map((item) => toPlain(item, room));
   if (value instanceof Map) {
-    const entries = [...takeWhileRoom(value as Map<string, unknown>, room)];
-    const shown = entries.map(([key, item]) => {
+    const plain = [...value].slice(0, MAX_SHOWN).map(([key, item]) => {
       room.left -= key.length;
       return [textOfKey(key), toPlain(item, room)];
     });
-    return Object.fromEntries(shown);
+    return Object.fromEntries(plain);
   }
   if (!(value instanceof Uint8Array)) return value;
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);
@@ -259,13 +250,4 @@ function toPlain(value: unknown, room: { left: number }): unknown {
   const text = bytes.subarray(0, 4 * MAX_SHOWN).toString(isUtf8(bytes) ? 'utf8' : 'hex');
   room.left -= text.length;
   return text;
-}
-
-/** Yields items while there is room, and one more, so that the shortened text ends in dots. */
-function* takeWhileRoom<T>(items: Iterable<T>, room: { left: number }): Generator<T> {
-  for (const item of items) {
-    yield item;
-    if (room.left < 0) return;
-    room.left -= 1;
-  }
 }

@@ -6,10 +6,9 @@ import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import { type PolicyOptions, policiesOf, policyOptions } from '../create/policy-options.ts';
 import { infohashLines } from '../create/summary.ts';
 import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../options/arguments.ts';
-import { countingFilter, type GlobOptions, globOptions } from '../options/globs.ts';
+import { type ContentOptions, contentOptions, countingFilter, policiesOf } from '../options/content.ts';
 import {
   type CacheOptions,
   cacheFolders,
@@ -47,11 +46,10 @@ import { requireFile } from '../terminal/standard-input.ts';
 interface UpdateOptions
   extends ProfileOptions,
     CacheOptions,
-    GlobOptions,
+    ContentOptions,
     HashingOptions,
     OutputOptions,
     PadNamesOptions,
-    PolicyOptions,
     SummaryOptions {
   since?: Date;
   pieceLength?: number | 'auto';
@@ -91,7 +89,7 @@ export function addUpdate(program: Command): void {
       parsePieceLength,
     )
     .addOption(padNamesOption());
-  policyOptions(globOptions(command), 'store them if the torrent does, otherwise follow them');
+  contentOptions(command, 'store them if the torrent does, otherwise follow them');
   profileOptions(cacheOptions(hashingOptions(command)))
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpdateOptions) => {

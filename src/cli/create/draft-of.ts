@@ -4,14 +4,13 @@ import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings/findings.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
-import { countingFilter, type UnmatchedGlob } from '../options/globs.ts';
+import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
 import { cacheFolders, type ExtraKey } from '../options/option-values.ts';
 import { rootAndPaths } from '../options/roots.ts';
 import { outputToSkip } from '../options/target.ts';
 import { type ForeignInput, foreignInput, openInput, type WebObject } from './inputs.ts';
 import { linkFileToSkip } from './link-file.ts';
 import type { CreateOptions } from './options.ts';
-import { policiesOf } from './policy-options.ts';
 
 /** The fields of a draft, and the findings of the command itself. */
 export interface CommandDraft {

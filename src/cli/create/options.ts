@@ -4,7 +4,7 @@ import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { DhtNode } from '../../model/primitives.ts';
-import { type GlobOptions, globOptions } from '../options/globs.ts';
+import { type ContentOptions, contentOptions } from '../options/content.ts';
 import {
   type CacheOptions,
   cacheOptions,
@@ -30,7 +30,6 @@ import {
   summaryOptions,
 } from '../options/option-values.ts';
 import { collectCode, type FindingOptions } from './findings.ts';
-import { type PolicyOptions, policyOptions } from './policy-options.ts';
 
 /** The options that set fields of the torrent. */
 export interface MetadataOptions {
@@ -55,12 +54,11 @@ export interface MetadataOptions {
 export interface CreateOptions
   extends MetadataOptions,
     CacheOptions,
-    GlobOptions,
+    ContentOptions,
     HashingOptions,
     FindingOptions,
     OutputOptions,
     PadNamesOptions,
-    PolicyOptions,
     SummaryOptions {
   torrentVersion: TorrentVersion;
   pieceLength: number | 'auto';
@@ -134,7 +132,7 @@ export function createOptions(command: Command): Command {
       'add pad files to a v1 torrent, so that each file starts at a piece boundary; hybrids have them',
     )
     .addOption(padNamesOption());
-  policyOptions(globOptions(metadataOptions(command)))
+  contentOptions(metadataOptions(command))
     .optionsGroup('Warnings and errors:')
     .option(
       '--strict',

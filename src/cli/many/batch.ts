@@ -1,15 +1,15 @@
 /** Reads the jobs of `metainfo create --batch`: a JSON array, or NDJSON without an end. */
-import { createReadStream } from 'node:fs';
-import { onAbort, throwIfAborted, untilAbort } from '../../errors/cancel.ts';
-import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts';
+import { untilAbort } from '../../errors/cancel.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { CommandLine } from '../config/command-line.ts';
-import { isStdin, named, nameOfInput, openStdin } from '../terminal/standard-input.ts';
+import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
 import { type CreateJob, type ListedJob, requireDistinct } from './job-list.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
 import { jobParser, type ParseJob } from './parse-job.ts';
 import { type JobQueue, listQueue } from './run-many.ts';
 
+const HINT = { what: 'a list of jobs', example: 'cat jobs.json | metainfo create --batch -' };
 /** The largest array, and the longest line, in bytes. */
 const LIMITS = { array: 64 * 2 ** 20, line: 2 ** 20 };
 /** The problems that a message lists. */
@@ -28,7 +28,7 @@ export async function jobsOfFile(
   signal: AbortSignal,
 ): Promise<JobQueue<ListedJob>> {
   const parse = jobParser(optionsFor);
-  const records = jsonRecords(chunksOf(file, signal), LIMITS);
+  const records = jsonRecords(inputChunks(file, HINT, signal), LIMITS);
   const { value: first, done } = await untilAbort(signal, records.next());
   if (done) throw invalidList(file, ['there is no job']);
   if (first.isArray) return listQueue(await jobsOfArray(first, file, parse));
@@ -37,30 +37,6 @@ export async function jobsOfFile(
     for await (const record of records) yield await jobOfLine(record, parse);
   }
   return { jobs: jobs(), count: null };
-}
-
-/** The bytes of the list. */
-async function* chunksOf(file: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const example = 'cat jobs.json | metainfo create --batch -';
-  const stream = isStdin(file) ? openStdin(example) : createReadStream(file);
-  // A pipe whose writer goes on would keep the process.
-  const removeListener = onAbort(signal, () => stream.destroy());
-  let isEmpty = true;
-  try {
-    for await (const chunk of stream) {
-      isEmpty = false;
-      yield chunk as Buffer;
-    }
-  } catch (error) {
-    throwIfAborted(signal);
-    throw named(withPath(fromSystemError(error, file, 'read'), file));
-  } finally {
-    removeListener();
-    stream.destroy();
-  }
-  throwIfAborted(signal);
-  if (isEmpty && isStdin(file))
-    throw named(new MetainfoError('ERR_NO_DATA', `${file}: it is empty: pipe a list of jobs to it.`, { path: file }));
 }
 
 async function jobOfLine({ line, text }: JsonRecord, parse: ParseJob): Promise<ListedJob> {

@@ -1,7 +1,8 @@
 /** Standard input: a torrent that another program writes, or the content of a new torrent. */
-import { fstatSync } from 'node:fs';
+import { createReadStream, fstatSync } from 'node:fs';
 import { LimitError } from '../../bencode/limits.ts';
 import { readWithin } from '../../disk/read-file.ts';
+import { onAbort, throwIfAborted } from '../../errors/cancel.ts';
 import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 
@@ -68,15 +69,41 @@ const TORRENT_INPUT: InputHint = { what: 'a torrent', example: 'cat a.torrent | 
  */
 export async function readInput(file: string, most: number, hint: InputHint = TORRENT_INPUT): Promise<Uint8Array> {
   if (!isStdin(file)) return readWithin(file, most);
-  const stream = openStdin(hint.example);
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for await (const chunk of inputChunks(file, hint)) {
+    total += chunk.length;
+    if (total > most) throw named(withPath(new LimitError('bytes', most, most), STDIN));
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Reads a file or standard input in chunks.
+ *
+ * @throws {MetainfoError} `ERR_NO_DATA` for empty standard input; the error of reading
+ */
+export async function* inputChunks(file: string, hint: InputHint, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  const stream = isStdin(file) ? openStdin(hint.example) : createReadStream(file);
+  // A pipe whose writer goes on would keep the process.
+  const removeListener = onAbort(signal, () => stream.destroy());
+  let isEmpty = true;
   try {
-    return await readStream(stream, most, hint);
+    for await (const chunk of stream) {
+      isEmpty = false;
+      yield chunk as Buffer;
+    }
   } catch (error) {
-    throw named(withPath(fromSystemError(error, STDIN, 'read'), STDIN));
+    throwIfAborted(signal);
+    throw named(withPath(fromSystemError(error, file, 'read'), file));
   } finally {
-    // A pipe whose writer goes on would keep the process.
+    removeListener();
     stream.destroy();
   }
+  throwIfAborted(signal);
+  if (isEmpty && isStdin(file))
+    throw named(new MetainfoError('ERR_NO_DATA', `${file}: it is empty: pipe ${hint.what} to it.`, { path: file }));
 }
 
 function isFolder(): boolean {
@@ -86,18 +113,6 @@ function isFolder(): boolean {
     // A closed descriptor is an empty stream.
     return false;
   }
-}
-
-async function readStream(stream: AsyncIterable<Buffer>, most: number, { what }: InputHint): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let total = 0;
-  for await (const chunk of stream) {
-    total += chunk.length;
-    if (total > most) throw new LimitError('bytes', most, most);
-    chunks.push(chunk);
-  }
-  if (total > 0) return Buffer.concat(chunks);
-  throw new MetainfoError('ERR_NO_DATA', `${STDIN}: it is empty: pipe ${what} to it.`, { path: STDIN });
 }
 
 /** Writes `standard input` instead of `-` at the start of a message. */

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { countingFilter } from '../../../src/cli/options/globs.ts';
+import { countingFilter } from '../../../src/cli/options/content.ts';
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'metainfo-globs-')));
 const root = path.join(folder, 'root');

@@ -1,23 +1,46 @@
-/** The options `--exclude` and `--include`, and the scan filter that they give. */
+/** The options that choose content, and the scan filter that `--exclude` and `--include` give. */
 import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { componentsWithin } from '../../disk/path-within.ts';
-import type { ScanFilter } from '../../disk/scan.ts';
+import type { ScanFilter, ScanPolicies, SymlinkPolicy } from '../../disk/scan.ts';
 import { collect } from './option-values.ts';
 
-export interface GlobOptions {
+/** The options that choose content. */
+export interface ContentOptions {
   exclude?: string[];
   include?: string[];
+  symlinks?: SymlinkPolicy;
+  followOutside?: boolean;
+  skipUnreadable?: boolean;
+  /** False with `--no-hidden`. */
+  hidden?: boolean;
+  attributes?: boolean;
 }
 
-/** Adds `--exclude` and `--include` to a command. */
-export function globOptions(command: Command): Command {
+/** Adds {@link ContentOptions} to a command. `byDefault` says what happens to symlinks without the option. */
+export function contentOptions(command: Command, byDefault = 'follow them'): Command {
   return command
     .optionsGroup('Content:')
     .option('--exclude <glob>', 'skip matching files and folders (repeatable)', collectGlob)
-    .option('--include <glob>', 'add only matching files (repeatable)', collectGlob);
+    .option('--include <glob>', 'add only matching files (repeatable)', collectGlob)
+    .addOption(
+      new Option(
+        '--symlinks <policy>',
+        `what to do with symlinks in folders; by default, ${byDefault}; store keeps them as links (BEP 47)`,
+      ).choices(['follow', 'skip', 'store', 'error']),
+    )
+    .option('--follow-outside', 'also follow symlinks that lead out of the folder')
+    .option('--skip-unreadable', 'leave out files and folders that cannot be read')
+    .option('--no-hidden', 'leave out files and folders whose names begin with a dot')
+    .option('--attributes', 'mark executable and hidden files (BEP 47; changes the infohash)');
+}
+
+/** What to do with special files, as fields of the draft. */
+export function policiesOf(options: ContentOptions): ScanPolicies & { attributes: boolean | undefined } {
+  const { symlinks, followOutside, skipUnreadable, hidden, attributes } = options;
+  return { symlinks, followOutside, skipUnreadable, hidden, attributes };
 }
 
 /** The longest glob that picomatch takes, in UTF-16 units. */
@@ -50,7 +73,7 @@ export interface CountingFilter {
  * @param skipped Paths that never belong to the torrent: the torrent file, the output and the cache.
  */
 export async function countingFilter(
-  { exclude = [], include = [] }: GlobOptions,
+  { exclude = [], include = [] }: Pick<ContentOptions, 'exclude' | 'include'>,
   pathRoot: string,
   skipped: readonly string[],
 ): Promise<CountingFilter> {
