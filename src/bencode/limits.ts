@@ -88,22 +88,6 @@ export const DEFAULT_LIMITS: Readonly<Record<LimitName, number>> = {
   padding: 2 ** 40,
 };
 
-/** No limits, for data that was within the limits of the caller when it was read. */
-export const NO_LIMITS: Readonly<Record<LimitName, number>> = {
-  bytes: Infinity,
-  depth: Infinity,
-  digits: Infinity,
-  items: Infinity,
-  text: constants.MAX_STRING_LENGTH,
-  paths: Infinity,
-  files: Infinity,
-  pieces: Infinity,
-  padding: Infinity,
-};
-
-/** Upper bounds of limits: larger values are lowered to them. */
-const MAX_LIMITS: Readonly<Limits> = { text: constants.MAX_STRING_LENGTH };
-
 const NOUNS: Readonly<Record<LimitName, string>> = {
   bytes: 'bytes',
   depth: 'nested lists and dictionaries',
@@ -114,6 +98,15 @@ const NOUNS: Readonly<Record<LimitName, string>> = {
   files: 'files',
   pieces: 'pieces',
   padding: 'bytes of pad files',
+};
+
+const limitNames = Object.keys(NOUNS) as LimitName[];
+const forAll = <T>(value: T) => Object.fromEntries(limitNames.map((name) => [name, value])) as Record<LimitName, T>;
+
+/** No limits but the longest string of JavaScript, for data that was within the limits of the caller when it was read. */
+export const NO_LIMITS: Readonly<Record<LimitName, number>> = {
+  ...forAll(Infinity),
+  text: constants.MAX_STRING_LENGTH,
 };
 
 /** The input exceeds one of the {@link Limits}. */
@@ -147,19 +140,9 @@ export function limitsOf(given: Limits = {}, defaults = DEFAULT_LIMITS): Readonl
   const limits = { ...defaults };
   const checked = checkOptions(given, LIMITS, { name: 'limits', example: '{ files: 1000 }' });
   for (const [name, most] of Object.entries(checked) as [LimitName, number][])
-    limits[name] = Math.min(most, MAX_LIMITS[name] ?? Infinity);
+    limits[name] = Math.min(most, NO_LIMITS[name]);
   return limits;
 }
 
 const Limit = expected<number>('a number of at least 0', (value) => typeof value === 'number' && value >= 0);
-const LIMITS: OptionStructs<Limits> = {
-  bytes: Limit,
-  depth: Limit,
-  digits: Limit,
-  items: Limit,
-  text: Limit,
-  paths: Limit,
-  files: Limit,
-  pieces: Limit,
-  padding: Limit,
-};
+const LIMITS: OptionStructs<Limits> = forAll(Limit);

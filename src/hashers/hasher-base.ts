@@ -43,7 +43,7 @@ export interface ProcessOptions extends Pick<WatchOptions, 'signal' | 'onProgres
   engine?: Engine | undefined;
 }
 
-const CONFIG_NAMES = ['paths', 'pathRoot', 'pieceLength', 'threads', 'progress', 'readSize', 'memoryLimit'];
+const CONFIG_NAMES = Object.keys(HasherConfig.schema);
 const PROCESS: OptionStructs<ProcessOptions> = {
   signal: WATCH.signal,
   onProgress: WATCH.onProgress,

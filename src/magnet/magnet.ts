@@ -155,6 +155,7 @@ const KNOWN = /^((xt|tr|ws|as|xs|dn)(\.\d+)?|xl|x\.pe|so)$/i;
 
 /** The list that each key adds to. */
 const LISTS = { tr: 'trackers', ws: 'webseeds', as: 'acceptableSources', xs: 'exactSources' } as const;
+const LIST_KEYS = Object.entries(LISTS);
 
 function readParameter(parameter: Parameter, magnet: Magnet, issues: IssueList): void {
   const { value } = parameter;
@@ -302,7 +303,7 @@ export const MAGNET: OptionStructs<Partial<Magnet>> = {
 };
 
 function formatChecked(magnet: Partial<Magnet>): string {
-  const { infohashV1, infohashV2, displayName, length, trackers, webseeds, selectOnly, peers, extra } = magnet;
+  const { infohashV1, infohashV2, displayName, length, selectOnly, peers, extra } = magnet;
   const parameters: string[] = [];
   const add = (key: string, value: string) => parameters.push(`${encode(key)}=${encode(value)}`);
   if (infohashV1 != null) parameters.push(`xt=urn:btih:${checked(infohashV1, parseHashV1, 'infohashV1')}`);
@@ -314,10 +315,7 @@ function formatChecked(magnet: Partial<Magnet>): string {
   if (displayName != null) add('dn', displayName);
   if (length != null)
     parameters.push(`xl=${checked(String(length), (text) => parseWhole(text, Number.MAX_SAFE_INTEGER), 'length')}`);
-  for (const url of trackers ?? []) add('tr', url);
-  for (const url of webseeds ?? []) add('ws', url);
-  for (const url of magnet.acceptableSources ?? []) add('as', url);
-  for (const url of magnet.exactSources ?? []) add('xs', url);
+  for (const [key, name] of LIST_KEYS) for (const url of magnet[name] ?? []) add(key, url);
   for (const { host, port } of peers ?? []) {
     const text = peerText({ host, port });
     checked(text, parsePeer, 'a peer');

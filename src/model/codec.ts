@@ -24,7 +24,7 @@ import {
   urlList,
 } from './value-fields.ts';
 
-const pieceLayers: Field<PieceLayers> = {
+const pieceLayers = {
   key: 'piece layers',
   lenient: true,
   decode: (value, issues) => {
@@ -49,7 +49,7 @@ const pieceLayers: Field<PieceLayers> = {
   encode: (value) =>
     new Map([...value].map(([key, layer]) => [Buffer.from(key, 'hex').toString('latin1'), HashList.viewOf(layer)])),
   coerce: layersOf,
-};
+} satisfies Field<PieceLayers>;
 
 /** The fields of the info dictionaries of all versions. */
 export const INFO = {

@@ -13,7 +13,8 @@ export interface Field<T> {
   lenient?: boolean;
   /** Returns undefined after it has reported an issue. */
   decode(value: BencodeValue, issues: Issues): T | undefined;
-  encode(value: T): Encodable;
+  /** Absent where the value is encoded as it is. */
+  encode?(value: T): Encodable;
   /** Converts the other forms that a caller may give, as copies. Returns any other value unchanged. */
   coerce?(value: unknown, context: InputContext): unknown;
 }
@@ -80,7 +81,7 @@ export function encodeFields(model: object, fields: object): Map<string, Encodab
   for (const [property, value] of Object.entries(model)) {
     if (value === undefined || value === null || !Object.hasOwn(fields, property)) continue;
     const { key, encode } = (fields as Record<string, Field<unknown>>)[property] as Field<unknown>;
-    map.set(key, encode(value));
+    map.set(key, encode ? encode(value) : (value as Encodable));
   }
   return map;
 }

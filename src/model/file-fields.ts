@@ -30,7 +30,6 @@ const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
     const parts = decodeList(value, issues, decodeComponent);
     return parts?.length === 0 ? issues.add('required', [], 'expected at least one component, got none') : parts;
   },
-  encode: (value) => value,
   coerce: copied,
 });
 

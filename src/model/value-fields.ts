@@ -90,7 +90,6 @@ export const text = (key: string, { lenient = false } = {}): Field<string> => ({
   key,
   lenient,
   decode: decodeText,
-  encode: (value) => value,
 });
 
 /** Text outside `info`, which reads with replacement characters where it is not UTF-8. */
@@ -104,7 +103,6 @@ export const textList = (key: string): Field<string[]> => ({
   key,
   lenient: true,
   decode: (value, issues) => decodeList(value, issues, decodeText),
-  encode: (value) => value,
   coerce: copied,
 });
 
@@ -112,7 +110,6 @@ export const url = (key: string): Field<string> => ({
   key,
   lenient: true,
   decode: decodeUrl,
-  encode: (value) => value,
 });
 
 /** A list of URLs, or a single URL. */
@@ -125,7 +122,6 @@ export const urlList = (key: string): Field<string[]> => ({
     const only = asWarnings(issues, () => textOf(value, issues));
     return only === undefined ? undefined : only === '' ? [] : [only];
   },
-  encode: (value) => value,
   coerce: (value) => (typeof value === 'string' ? [value].filter((url) => url !== '') : copied(value)),
 });
 
@@ -143,7 +139,6 @@ export const tiers = (key: string): Field<string[][]> => ({
       return decodeEntries(value, issues, (tier) => decodeList(tier, issues, decodeText));
     return asWarnings(issues, () => issues.add('type', [], `expected a list of tiers, got ${shown(value)}`));
   },
-  encode: (value) => value,
   coerce: copied,
 });
 
@@ -151,10 +146,9 @@ export const integer = (key: string, { lenient = false } = {}): Field<number> =>
   key,
   lenient,
   decode: decodeInteger,
-  encode: (value) => value,
 });
 /** A size in bytes, from 0. */
-export const size = (key: string): Field<number> => ({ key, decode: decodeSize, encode: (value) => value });
+export const size = (key: string): Field<number> => ({ key, decode: decodeSize });
 
 /** Whether only the trackers may announce peers. BEP 27 defines 1; libtorrent takes every integer but 0 as true. */
 export const privateFlag: Field<boolean> = {
@@ -180,7 +174,6 @@ export const infohashList = (key: string): Field<Uint8Array[]> => ({
   key,
   lenient: true,
   decode: (value, issues) => decodeList(value, issues, decodeInfohash),
-  encode: (value) => value,
   coerce: (value) => (Array.isArray(value) ? value.map((hash) => toInfohash(hash) ?? (hash as unknown)) : value),
 });
 
@@ -203,7 +196,6 @@ export const nodes: Field<DhtNode[]> = {
   key: 'nodes',
   lenient: true,
   decode: (value, issues) => decodeEntries(value, issues, decodeNode),
-  encode: (value) => value,
   coerce: copied,
 };
 
@@ -256,6 +248,5 @@ export const root = (key: string): Field<Uint8Array> => ({
     if (value.length === 32) return value;
     return issues.add('hash_length', [], () => `expected 32 bytes, got ${value.length}`);
   },
-  encode: (value) => value,
   coerce: (value) => (isUint8Array(value) ? copyOf(value) : value),
 });

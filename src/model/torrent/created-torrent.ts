@@ -80,7 +80,7 @@ function isRawOrAbsent(value: unknown): boolean {
   return value === undefined || value instanceof RawBencode;
 }
 
-const pending = (key: string) => ({ key, decode: () => [], encode: () => 0 });
+const pending = (key: string) => ({ key, decode: () => [] });
 
 /** The fields of an info dictionary, with empty lists in place of the files. */
 const INFO_WITHOUT_FILES = { ...INFO, files: pending('files'), fileTree: pending('file tree') };

@@ -12,7 +12,7 @@ export type TopLevelFields = { [P in keyof typeof TORRENT]: Decoded<(typeof TORR
 type Decoded<F> = F extends Field<infer T> ? T : never;
 
 /** A key that is known, but decoded elsewhere. */
-export const skipped = (key: string) => ({ key, decode: () => undefined, encode: () => 0 });
+export const skipped = (key: string) => ({ key, decode: () => undefined });
 
 const TOP_LEVEL = { ...TORRENT, info: skipped('info') };
 const WITHOUT_LAYERS = { ...TOP_LEVEL, pieceLayers: skipped(TORRENT.pieceLayers.key) };
