@@ -1,45 +1,11 @@
 /** The configuration of hashers, and the structs that check it. */
 import path from 'node:path';
-import { define, optional, type Struct, type } from 'superstruct';
+import { define, type Infer, optional, type Struct, type } from 'superstruct';
 import { shown } from '../errors/errors.ts';
 import { MAX_THREADS } from '../hash/hash-request.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { AbsolutePath, type FieldStructs, maybe } from '../model/primitives.ts';
-
-/** The configuration of a hasher. */
-export interface HasherConfig {
-  /** The files, relative to `pathRoot`, with `/`. */
-  paths: readonly string[];
-  /** The absolute path of the folder that holds the files. */
-  pathRoot: string;
-  /** Bytes: a power of two, at least 16 KiB for v2 and hybrid. */
-  pieceLength: number;
-  /**
-   * Threads of {@link HasherBase.process}; null means one per core.
-   *
-   * @default 1
-   */
-  threads?: number | null | undefined;
-  /**
-   * Show a progress bar on standard error.
-   *
-   * @default false
-   */
-  progress?: boolean | undefined;
-  /**
-   * Bytes of a read. For v2 and hybrid, a power of two of at least 16 KiB.
-   *
-   * @default the piece length; for v2 the larger of the piece length and 1 MiB
-   */
-  readSize?: number | null | undefined;
-  /**
-   * Bytes of all buffers. Reading pauses when they are full.
-   *
-   * @default 64 MiB per thread
-   */
-  memoryLimit?: number | null | undefined;
-}
+import { AbsolutePath, maybe } from '../model/primitives.ts';
 
 // Each struct has the name of the issue code that it reports.
 
@@ -86,22 +52,47 @@ const anySize: Struct<number, null> = define(
 
 const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, null>) =>
   type({
+    /** The files, relative to `pathRoot`, with `/`. */
     paths,
+    /** The absolute path of the folder that holds the files. */
     pathRoot: AbsolutePath,
+    /** Bytes: a power of two, at least 16 KiB for v2 and hybrid. */
     pieceLength,
+    /**
+     * Threads of {@link HasherBase.process}; null means one per core.
+     *
+     * @default 1
+     */
     threads: maybe(threads),
+    /**
+     * Show a progress bar on standard error.
+     *
+     * @default false
+     */
     progress: optional(progress),
+    /**
+     * Bytes of a read. For v2 and hybrid, a power of two of at least 16 KiB.
+     *
+     * @default the piece length; for v2 the larger of the piece length and 1 MiB
+     */
     readSize: maybe(readSize),
+    /**
+     * Bytes of all buffers. Reading pauses when they are full.
+     *
+     * @default 64 MiB per thread
+     */
     memoryLimit: maybe(memoryLimit),
   });
 
 const v1 = fieldsOf(powerOfTwo('piece_length', 1), anySize);
 const v2 = fieldsOf(powerOfTwo('piece_length', BLOCK_SIZE), powerOfTwo('read_size', BLOCK_SIZE));
 
+/** The configuration of a hasher. */
+export interface HasherConfig extends Infer<typeof v1> {}
 /** Checks the configuration of a {@link V1Hasher}. Its fields carry the rules, so superstruct's `assign` and `omit` keep them. */
-export const HasherConfig = v1 as unknown as Struct<HasherConfig, FieldStructs<HasherConfig>>;
+export const HasherConfig: Struct<HasherConfig, typeof v1.schema> = v1;
 /** Checks the configuration of a {@link V2Hasher} or {@link HybridHasher}: sizes are powers of two of at least 16 KiB. */
-export const V2HasherConfig = v2 as unknown as Struct<HasherConfig, FieldStructs<HasherConfig>>;
+export const V2HasherConfig: Struct<HasherConfig, typeof v2.schema> = v2;
 
 function isWhole(value: unknown, least: number, most: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;

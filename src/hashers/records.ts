@@ -2,53 +2,47 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { isUint8Array } from 'node:util/types';
-import { define, enums, refine, type Struct, string, type } from 'superstruct';
+import { define, enums, type Infer, refine, type Struct, string, type } from 'superstruct';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
 import { checkOptions, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { ByteLength, type FieldStructs } from '../model/primitives.ts';
-
-/** Some bytes of a file, such as a block of 16 KiB. */
-export interface Chunk {
-  /** The path of the file. */
-  path: string;
-  /** The bytes. */
-  chunk: Uint8Array;
-  /** The index of the chunk in the file, from 0. */
-  idx: number;
-}
-
-/** The hash of a block or piece. */
-export interface Hash {
-  /** `block`: SHA-256 of at most 16 KiB; `v1_piece`: SHA-1; `v2_piece`: the root over a piece's blocks (BEP 52). */
-  type: 'block' | 'v1_piece' | 'v2_piece';
-  /** The path of the file; for a v1 piece, the file in which it starts. */
-  path: string;
-  /** 20 bytes for `v1_piece`, else 32. */
-  hash: Uint8Array;
-  /** The index of the piece in the torrent (v1), or of the block or piece in its file (v2). */
-  idx: number;
-}
+import { ByteLength } from '../model/primitives.ts';
 
 const Bytes: Struct<Uint8Array, null> = define(
   'bytes',
   (value) => isUint8Array(value) || `Expected a Uint8Array, got ${shown(value)}`,
 );
-const chunkFields = type({ path: string(), chunk: Bytes, idx: ByteLength });
-const hashFields = type({
-  type: enums(['block', 'v1_piece', 'v2_piece']),
+const chunkFields = type({
+  /** The path of the file. */
   path: string(),
+  /** The bytes. */
+  chunk: Bytes,
+  /** The index of the chunk in the file, from 0. */
+  idx: ByteLength,
+});
+const hashFields = type({
+  /** `block`: SHA-256 of at most 16 KiB; `v1_piece`: SHA-1; `v2_piece`: the root over a piece's blocks (BEP 52). */
+  type: enums(['block', 'v1_piece', 'v2_piece']),
+  /** The path of the file; for a v1 piece, the file in which it starts. */
+  path: string(),
+  /** 20 bytes for `v1_piece`, else 32. */
   hash: Bytes,
+  /** The index of the piece in the torrent (v1), or of the block or piece in its file (v2). */
   idx: ByteLength,
 });
 
+/** Some bytes of a file, such as a block of 16 KiB. */
+export interface Chunk extends Infer<typeof chunkFields> {}
 /** Checks a chunk. */
-export const Chunk = chunkFields as unknown as Struct<Chunk, FieldStructs<Chunk>>;
+export const Chunk: Struct<Chunk, typeof chunkFields.schema> = chunkFields;
+
+/** The hash of a block or piece. */
+export interface Hash extends Infer<typeof hashFields> {}
 /** Checks a hash: its length must match its type. */
-export const Hash: Struct<Hash, FieldStructs<Hash>> = refine(
-  hashFields as unknown as Struct<Hash, FieldStructs<Hash>>,
+export const Hash: Struct<Hash, typeof hashFields.schema> = refine(
+  hashFields,
   'hash_length',
   (hash) => hashProblem(hash) ?? true,
 );

@@ -10,7 +10,7 @@ import { requireContext } from '../profile.ts';
 import { fromDecodedTorrent } from './from-decoded.ts';
 import { infohashOf } from './infohash.ts';
 import { TorrentBase } from './torrent-base.ts';
-import { checkTorrent, READ_OPTIONS, type ReadOptions } from './torrent-check.ts';
+import { checkTorrent, READ_OPTIONS, type ReadOptions, type TorrentCheck } from './torrent-check.ts';
 import { readTorrentFile } from './torrent-io.ts';
 
 export { type InfoDictOf, TorrentBase, type TorrentFile } from './torrent-base.ts';
@@ -111,9 +111,7 @@ export const Torrent = {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for other invalid arguments
    */
   fromBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
-    const { torrent, issues } = checkTorrent(bytes, options);
-    if (!torrent) throw new ValidationError(issues);
-    return torrent;
+    return validTorrent(checkTorrent(bytes, options));
   },
 
   /**
@@ -172,7 +170,10 @@ export const Torrent = {
  * @throws as {@link Torrent.fromBytes}
  */
 export function fromOwnBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
-  const { torrent, issues } = checkTorrent(bytes, options, true);
+  return validTorrent(checkTorrent(bytes, options, true));
+}
+
+function validTorrent({ torrent, issues }: TorrentCheck): Torrent {
   if (!torrent) throw new ValidationError(issues);
   return torrent;
 }
