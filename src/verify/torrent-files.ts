@@ -87,7 +87,7 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
   return { files, extraFiles: extraFiles.sort() };
 }
 
-/** What a folder holds of the files of a torrent. Paths are relative to it, with `/`. */
+/** The files of a torrent in a folder, and other files there. Paths are relative to the folder, with `/`. */
 interface Found {
   /** By path. */
   found: Map<string, DiskFile | Unreadable>;

@@ -47,7 +47,7 @@ async function list(root: string, options: Partial<ListOptions> = {}, folders = 
   return { listing, ...comparable(listing, root) };
 }
 
-/** All that a scan finds, as data that can be compared. */
+/** The result of a scan as data that can be compared. */
 async function scanned(root: string, options: ScanOptions) {
   const notes: unknown[][] = [];
   const found = await scan(root, null, {
