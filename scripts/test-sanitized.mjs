@@ -39,7 +39,9 @@ const MODES = {
  */
 const NATIVE = [
   ...['addon.test.ts', 'create', 'disk', 'hash', 'hashers', 'verify'],
-  ...['abort', 'files-change-while-hashed', 'detached', 'leak', 'terminate'].map((name) => `reliability/${name}.test.ts`),
+  ...['abort', 'files-change-while-hashed', 'detached', 'leak', 'terminate'].map(
+    (name) => `reliability/${name}.test.ts`,
+  ),
 ];
 /** These test JavaScript only, or start libtorrent or other C programs, some of which hang with the runtime preloaded. */
 const LEFT_OUT = ['cache', 'libtorrent', 'generate'].map((name) => `test/create/${name}.test.ts`);
