@@ -14,10 +14,14 @@ export async function runPart(job: Job, { token, signal, context }: JobContext):
   const { store, roots, plans, threads, memoryLimit, open, queues } = context;
   const { plan: id, index, cancelled } = indexedData(job.data);
   if (cancelled) throw cancelledError();
-  const plan = await plans.get(id);
+  const isDropped = async () => Object(await queues.parts.getJob(partJobId(id, index))).data?.cancelled === true;
+  const plan = await plans.get(id).catch(async (error: unknown) => {
+    // A verification that ends deletes its plan.
+    throw (await isDropped()) ? cancelledError() : error;
+  });
   const isVerification = plan.torrent === null;
   const isCancelled = async () => {
-    if (isVerification) return Object(await queues.parts.getJob(partJobId(id, index))).data?.cancelled === true;
+    if (isVerification) return isDropped();
     return Object(await queues.joins.getJob(joinJobId(id))).progress === CANCELLED;
   };
   const unwanted = new AbortController();

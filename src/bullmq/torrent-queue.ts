@@ -130,7 +130,8 @@ export class TorrentQueue {
     if (!(await parsePlan(plan)).torrent) throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent.');
     const { id, parts } = plan;
     const found = await this.#answer(this.#joins.getJob(joinJobId(id)));
-    if (found && (await this.#isRunning(found))) {
+    // A cancelled one ends by itself, or waits for parts that still run: nobody needs it.
+    if (found && found.progress !== CANCELLED && !(await this.#endOf(found))) {
       await this.#requireOutput(found, output);
       return this.#torrent(plan, found, true);
     }
@@ -278,13 +279,6 @@ export class TorrentQueue {
       }
     };
     await withDeadline(CLOSE_MS, drop(), () => {}).catch(() => {});
-  }
-
-  async #isRunning(job: Job): Promise<boolean> {
-    // It ends by itself, or waits for parts that still run: nobody needs it.
-    if (job.progress === CANCELLED) return false;
-    const state = await this.#answer(job.getState());
-    return state !== 'completed' && state !== 'failed' && state !== 'unknown';
   }
 
   /** Removes the jobs of a torrent that has ended, so that it can be queued again. */

@@ -12,12 +12,12 @@ import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
-import { payloadBytes, payloadOf, rangesOf, requirePart } from './part-payload.ts';
+import { payloadBytes, payloadOf, requirePart } from './part-payload.ts';
 import type { PartsPlan } from './plan.ts';
 import { diskPathOf, type OpenObject, openObject, realRoot, requireUnchanged } from './planned-files.ts';
 import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
 import { seal, unsealed } from './sealed-part.ts';
-import type { PartRange } from './split-into-parts.ts';
+import { type PartRange, rangesOf } from './split-into-parts.ts';
 import type { PartStore } from './store.ts';
 
 /** Options of {@link hashPart}. */

@@ -3,8 +3,9 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import type { PackedTrees } from '../hash/file-digests.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { hasLayer, pieceBytes, rangesOf, treeBytes } from './part-payload.ts';
+import { hasLayer, pieceBytes, treeBytes } from './part-payload.ts';
 import type { SplitPlan } from './plan.ts';
+import { rangesOf } from './split-into-parts.ts';
 
 /** Collects the digests of parts, in any order. */
 export class JoinedDigests {

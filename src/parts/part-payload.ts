@@ -4,18 +4,13 @@ import type { Digests } from '../hash/addon.ts';
 import { raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { SplitPlan } from './plan.ts';
-import { type PartRange, rangesOfPart } from './split-into-parts.ts';
+import { type PartRange, rangesOf } from './split-into-parts.ts';
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the index of a part */
 export function requirePart({ parts }: SplitPlan, index: number): void {
   if (Number.isSafeInteger(index) && index >= 0 && index < parts.count) return;
   const message = `The plan has the parts 0 to ${parts.count - 1}: there is no part ${String(index)}.`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-}
-
-/** The shares of files that a part has, empty files too. */
-export function rangesOf({ parts, lengths }: SplitPlan, index: number): Generator<PartRange> {
-  return rangesOfPart(parts, lengths, index);
 }
 
 /** Bytes of the v1 pieces of a part. */

@@ -19,10 +19,10 @@ import {
   type RequestedFile,
 } from '../hash/hash-request.ts';
 import { JoinedDigests } from './joined-digests.ts';
-import { payloadBytes, payloadOf, rangesOf } from './part-payload.ts';
+import { payloadBytes, payloadOf } from './part-payload.ts';
 import { newPlan, PART_SIZE, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
 import { unsealed } from './sealed-part.ts';
-import { Count } from './split-into-parts.ts';
+import { Count, rangesOf } from './split-into-parts.ts';
 
 /** Accompanies a part that is hashed elsewhere. */
 export interface RunPartContext {

@@ -141,10 +141,9 @@ export interface PartRange {
   length: number;
 }
 
-/** The files of a part, empty ones too, with the share of each. */
-export function* rangesOfPart(
-  { files, offsets }: PartTable,
-  lengths: ArrayLike<number>,
+/** The shares of files that a part has, empty files too. */
+export function* rangesOf(
+  { parts: { files, offsets }, lengths }: { parts: PartTable; lengths: ArrayLike<number> },
   part: number,
 ): Generator<PartRange> {
   const [first, last] = [files[part] as number, files[part + 1] as number];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { rangesOfPart, splitIntoParts, wholePartSize } from '../../src/parts/split-into-parts.ts';
+import { rangesOf, splitIntoParts, wholePartSize } from '../../src/parts/split-into-parts.ts';
 import { runs } from '../support/runs.ts';
 
 const KIB = 1024;
@@ -38,7 +38,7 @@ describe('splitIntoParts', () => {
         starts.push(isPadded ? Math.ceil(end / pieceLength) * pieceLength : end);
       }
       for (let part = 0; part < table.count; part += 1) {
-        const ranges = [...rangesOfPart(table, lengths, part)];
+        const ranges = [...rangesOf({ parts: table, lengths }, part)];
         const [first] = ranges;
         assert.ok(first, 'a part is not empty');
         const position = (starts[first.file] as number) + first.offset;
