@@ -1,10 +1,11 @@
 /** Standard output and standard error: lines, bytes and warnings, safe for closed pipes. */
 import { once } from 'node:events';
+import type { Finding } from '../../create/findings/findings.ts';
 import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
-import { type Issue, MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { printable } from '../../text/printable.ts';
 import { colorsFor } from './colors.ts';
-import { messageWithFlags } from './messages.ts';
+import { toPlain } from './messages.ts';
 import { wrapped } from './wrap.ts';
 
 const CHUNK = 65536;
@@ -96,16 +97,16 @@ export async function writeBytes(bytes: Uint8Array, what = 'file'): Promise<void
 
 /** The warnings of a creation: written to standard error at once, or collected for `--json`. */
 export class Warnings {
-  readonly list: Pick<Issue, 'code' | 'message'>[] = [];
+  readonly list: Pick<Finding, 'code' | 'message'>[] = [];
   readonly #json: boolean;
 
   constructor({ json = false }: { json?: boolean }) {
     this.#json = json;
   }
 
-  readonly onWarning = async (warning: Issue): Promise<void> => {
-    const { code } = warning;
-    const message = messageWithFlags(warning);
+  readonly onWarning = async (warning: Finding): Promise<void> => {
+    const { code, message: problem, advice } = toPlain(warning);
+    const message = `${problem} ${advice}`;
     this.list.push({ code, message });
     if (this.#json) return;
     const { yellow, dim } = await colorsFor(stderr());

@@ -15,7 +15,7 @@ import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
 import { linkFindings } from './link-findings.ts';
 import { nameFindings } from './name-findings.ts';
-import { limitFindings, sizeEstimate } from './reader-limits.ts';
+import { limitFindings } from './reader-limits.ts';
 import { SizesOf } from './torrent-sizes.ts';
 import { trackerFindings } from './tracker-findings.ts';
 
@@ -91,7 +91,7 @@ export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 
   const sized = layout && hasAllSizes(layout) && layout.files.length > 0 ? layout : null;
   const measured = sized && new SizesOf(sized);
   const findings = await findingsOf({ draft, layout, sizes: measured, problems: found, leftOut });
-  const estimate = measured && (await sizeEstimate(measured.shape, measured));
+  const estimate = await measured?.torrent();
   const description: PlanReport = {
     version,
     name: draft.info.name ?? null,
@@ -99,8 +99,8 @@ export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 
     totalSize: layout && !hasAllSizes(layout) ? null : (layout?.files.totalLength ?? 0),
     pieceLength: layout?.pieceLength ?? null,
     pieces: estimate?.pieces ?? null,
-    padFiles: estimate?.padFiles ?? 0,
-    padBytes: estimate?.padBytes ?? 0,
+    padFiles: estimate && layout ? estimate.files - layout.files.length : 0,
+    padBytes: estimate?.padding ?? 0,
     torrentSize: estimate?.bytes ?? null,
     bytesPerSecond: null,
     seconds: null,
@@ -154,7 +154,7 @@ async function findingsOf({ draft, layout, sizes, problems, leftOut }: Known): P
 /** The warnings of a layout; the error of a file tree that is too deep joins the problems. */
 async function warningFindings(sizes: SizesOf, problems: Problem[]): Promise<Finding[]> {
   try {
-    return await limitFindings(sizes.shape, sizes);
+    return await limitFindings(sizes);
   } catch (error) {
     if (!(error instanceof MetainfoError)) throw error;
     problems.push({ error, canExclude: false });

@@ -1,6 +1,6 @@
 /** Finds properties of a torrent that readers and clients refuse, and the piece length or version that avoids them. */
 import type { IssueCode } from '../../errors/codes.ts';
-import { type Issue, MetainfoError, optionText, shown } from '../../errors/errors.ts';
+import { MetainfoError, optionText, shown } from '../../errors/errors.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { exactBytes, plural } from '../../text/format.ts';
 import type { FileSizes } from './file-sizes.ts';
 import type { Finding } from './findings.ts';
-import { MAX_COMPONENTS, type Sizes, SizesOf, type TorrentShape } from './torrent-sizes.ts';
+import { MAX_COMPONENTS, type Sizes, type SizesOf, type TorrentShape } from './torrent-sizes.ts';
 
 const NOUNS: Readonly<Record<keyof Sizes, string>> = {
   bytes: 'bytes',
@@ -66,110 +66,39 @@ const READERS: readonly Reader[] = [
   },
 ];
 
-/** A property of a torrent that some reader refuses. */
-export interface LimitWarning {
-  code: IssueCode;
-  /** Where it is in the torrent. */
-  path: Issue['path'];
-  /** The file or folder that it is about; null for the whole torrent. */
-  name: string | null;
-  /** A sentence that says what is wrong. */
-  text: string;
-  /** A sentence that says what to do; null if the sizes decide that. */
-  advice: string | null;
-  /** The option that the text or the advice names. */
-  option?: Finding['option'];
-  /** The size that is too large, and its bound. */
-  limit?: { name: keyof Sizes; max: number };
-}
-
-/** Advice against a size that is too large: a sentence, and the options that it means. */
-type SizeAdvice = Pick<Finding, 'advice' | 'option'>;
+/** Advice against a problem: a sentence, and the options that it means. */
+type Advice = Pick<Finding, 'advice' | 'option'>;
 
 /**
- * Everything about a torrent that readers and clients refuse.
+ * Everything about a torrent that readers and clients refuse. The advice about sizes was computed: it names the shortest longer
+ * piece length, or the version, that keeps the limit.
  *
  * @throws {MetainfoError} `ERR_NAME` for a file tree that is too deep for any reader
  */
-export async function limitWarnings(sizes: SizesOf): Promise<LimitWarning[]> {
+export async function limitFindings(sizes: SizesOf): Promise<Finding[]> {
   const { shape } = sizes;
   const ofFiles = await sizes.files();
   requireDepth(shape, ofFiles);
-  const beyond = beyondLimits(await sizes.torrent());
-  return [...beyond, ...sharedPads(ofFiles), ...likePads(shape, ofFiles), ...lostFolder(shape)];
+  return [...(await beyondLimits(sizes)), ...sharedPads(ofFiles), ...likePads(shape, ofFiles), ...lostFolder(shape)];
 }
 
-/** Findings of {@link limitFindings} about names. */
-const MAX_FINDINGS = 100;
-
-/**
- * The findings of {@link limitWarnings}. Their advice was computed: it names the shortest longer piece length, or the version, that
- * keeps the limit.
- *
- * @param sizes The sizes of the shape, if they have been measured before.
- * @throws {MetainfoError} `ERR_NAME` for a file tree that is too deep for any reader
- */
-export async function limitFindings(shape: TorrentShape, sizes = new SizesOf(shape)): Promise<Finding[]> {
-  const warnings = await limitWarnings(sizes);
+async function beyondLimits(sizes: SizesOf): Promise<Finding[]> {
+  const amounts = await sizes.torrent();
   const findings: Finding[] = [];
-  for (const { code, name, text, advice, option, limit } of warnings.slice(0, MAX_FINDINGS)) {
-    const about: SizeAdvice = limit ? await adviceFor(sizes, limit) : { advice: advice ?? '' };
-    const options = option || about.option ? { option: { ...option, ...about.option } } : {};
-    findings.push({ code, severity: 'warning', path: name, message: text, advice: about.advice, ...options });
-  }
-  const more = warnings.slice(MAX_FINDINGS);
-  const [first] = more;
-  if (first) {
-    const message = `${more.length} more names like those of pad files.`;
-    findings.push({
-      code: first.code,
-      severity: 'warning',
-      path: null,
-      message,
-      advice: first.advice ?? '',
-      count: more.length,
-    });
-  }
+  for (const { max, accepts, option: named } of READERS)
+    for (const [key, limit] of Object.entries(max)) {
+      const name = key as keyof Sizes;
+      if (amounts[name] <= limit) continue;
+      const { advice, option } = await adviceFor(sizes, { name, max: limit });
+      const message = `The torrent has ${amounts[name]} ${NOUNS[name]}: ${accepts(name, limit)}.`;
+      findings.push(warning('reader_limit', null, message, { advice, option: { ...named?.(name), ...option } }));
+    }
   return findings;
 }
 
-/** The sizes of a torrent before it is hashed. */
-export interface SizeEstimate {
-  /** Bencoded values. */
-  items: number;
-  /** Bytes of the torrent file. Files of equal content can make it smaller. */
-  bytes: number;
-  pieces: number;
-  padFiles: number;
-  padBytes: number;
-}
-
-/** Estimates the sizes of a torrent. */
-export async function sizeEstimate(shape: TorrentShape, sizes = new SizesOf(shape)): Promise<SizeEstimate> {
-  const { items, bytes, pieces, files, padding } = await sizes.torrent();
-  return { items, bytes, pieces, padFiles: files - shape.files.length, padBytes: padding };
-}
-
-function beyondLimits(sizes: Sizes): LimitWarning[] {
-  const warnings: LimitWarning[] = [];
-  for (const { max, accepts, option: named = () => undefined } of READERS) {
-    for (const key in max) {
-      const limit = { name: key as keyof Sizes, max: max[key as keyof Sizes] as number };
-      const size = sizes[limit.name];
-      if (size <= limit.max) continue;
-      const text = `The torrent has ${size} ${NOUNS[limit.name]}: ${accepts(limit.name, limit.max)}.`;
-      warnings.push({
-        code: 'reader_limit',
-        path: [],
-        name: null,
-        text,
-        advice: null,
-        option: named(limit.name),
-        limit,
-      });
-    }
-  }
-  return warnings;
+function warning(code: IssueCode, path: string | null, message: string, { advice, option = {} }: Advice): Finding {
+  const hasOption = Object.keys(option).length > 0;
+  return { code, severity: 'warning', path, message, advice, ...(hasOption && { option }) };
 }
 
 /** Sizes that longer pieces can make smaller, and those that shorter pieces can make smaller. */
@@ -177,10 +106,7 @@ const SMALLER_IN_LONGER: ReadonlySet<keyof Sizes> = new Set(['bytes', 'items', '
 const SMALLER_IN_SHORTER: ReadonlySet<keyof Sizes> = new Set(['files', 'padding']);
 
 /** The advice about a size that is too large. */
-export async function adviceFor(
-  sizes: SizesOf,
-  { name, max }: { name: keyof Sizes; max: number },
-): Promise<SizeAdvice> {
+export async function adviceFor(sizes: SizesOf, { name, max }: { name: keyof Sizes; max: number }): Promise<Advice> {
   if (name === 'pieceLength') {
     const length = powerOfTwoWithin(max);
     return { advice: `Use a piece length of ${exactBytes(length)} or less.`, option: { pieceLength: length } };
@@ -232,38 +158,45 @@ async function least(sizes: SizesOf, name: keyof Sizes, version: TorrentVersion)
 }
 
 /** Pad files that share a path with each other or with a file. */
-function sharedPads({ pads, sharedPads: shared, sharedPad }: FileSizes): LimitWarning[] {
+function sharedPads({ pads, sharedPads: shared, sharedPad }: FileSizes): Finding[] {
   if (shared === 0) return [];
-  const text =
+  const message =
     `Several pad files have the same path, such as ${sharedPad} (${plural(shared, 'repeat')} among ${pads} pad files): ` +
     'Transmission 4.1.1 and later refuse the torrent, and rtorrent 0.9.8 stalls.';
   const option = { padNames: 'unique' };
   const advice = `${optionText('padNames', option.padNames)} avoids that, but changes the infohash.`;
-  return [{ code: 'pad_names', path: ['info', 'files'], name: sharedPad, text, advice, option }];
+  return [warning('pad_names', sharedPad, message, { advice, option })];
 }
 
+/** Findings that are listed; one more counts the rest. */
+const MAX_FINDINGS = 100;
+
 /** Files that libtorrent takes for pad files of BitComet because of their names. */
-function likePads(shape: TorrentShape, { likePads: indexes }: FileSizes): LimitWarning[] {
-  const { version, isSingleFile, files } = shape;
+function likePads({ version, files }: TorrentShape, { likePads: indexes }: FileSizes): Finding[] {
   if (version === 'v2') return [];
   const effect = version === 'v1' ? 'never download it' : 'refuse the torrent';
-  return indexes.map((index) => {
+  const about = { advice: 'Rename it, or make a v2 torrent.', option: { version: 'v2' } };
+  const findings = indexes.slice(0, MAX_FINDINGS).map((index) => {
     const name = files.pathAt(index);
-    const text =
+    const message =
       `${shown(name)} is named like a pad file of BitComet: clients that use libtorrent (qBittorrent, Deluge) treat it ` +
       `as padding and ${effect}.`;
-    const path = isSingleFile ? ['info', 'name'] : ['info', 'files', index, 'path'];
-    const advice = 'Rename it, or make a v2 torrent.';
-    return { code: 'named_like_pad', path, name, text, advice, option: { version: 'v2' } };
+    return warning('named_like_pad', name, message, about);
   });
+  const more = indexes.length - findings.length;
+  if (more === 0) return findings;
+  return [
+    ...findings,
+    { ...warning('named_like_pad', null, `${more} more names like those of pad files.`, about), count: more },
+  ];
 }
 
 /** A v2 file tree does not tell whether its only file is in a folder. */
-function lostFolder({ version, isSingleFile, name, files }: TorrentShape): LimitWarning[] {
+function lostFolder({ version, isSingleFile, name, files }: TorrentShape): Finding[] {
   if (version !== 'v2' || isSingleFile || files.length !== 1 || files.at(0)?.path.length !== 1) return [];
-  const text = `libtorrent, qBittorrent and Deluge drop the folder ${shown(name)}, because this v2 torrent has a single file in it.`;
+  const message = `libtorrent, qBittorrent and Deluge drop the folder ${shown(name)}, because this v2 torrent has a single file in it.`;
   const advice = 'Make a hybrid, or a torrent of the file itself.';
-  return [{ code: 'single_file_folder', path: ['info', 'file tree'], name, text, advice }];
+  return [warning('single_file_folder', name, message, { advice })];
 }
 
 /** Readers of file trees recurse: no limit lets them read a deeper tree. */

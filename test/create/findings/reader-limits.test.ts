@@ -5,7 +5,6 @@ import { TorrentCreate } from '../../../src/create/draft.ts';
 import { measureFiles } from '../../../src/create/findings/file-sizes.ts';
 import { limitFindings } from '../../../src/create/findings/reader-limits.ts';
 import { type SizeChoice, SizesOf, sizesOf, type TorrentShape } from '../../../src/create/findings/torrent-sizes.ts';
-import { warningsOf } from '../../../src/create/findings/warnings.ts';
 import { FileTable } from '../../../src/layout/file-table.ts';
 import type { TorrentVersion } from '../../../src/model/discriminator.ts';
 import { tree } from '../../support/generated.ts';
@@ -66,7 +65,7 @@ describe('limitFindings', () => {
     await fc.assert(
       fc.asyncProperty(given, async ({ version, pieceLength, lengths }) => {
         const shape = shapeOf(version, pieceLength, lengths);
-        for (const { code, message, advice } of await limitFindings(shape)) {
+        for (const { code, message, advice } of await limitFindings(new SizesOf(shape))) {
           if (code !== 'reader_limit') continue;
           const { name, max } = limitOf(message);
           const longer = LENGTHS.filter((length) => length > pieceLength);
@@ -94,7 +93,7 @@ describe('limitFindings', () => {
       Array.from({ length: 27_000 }, () => 1),
       folder,
     );
-    const found = (await limitFindings(many)).filter(({ code }) => code === 'reader_limit');
+    const found = (await limitFindings(new SizesOf(many))).filter(({ code }) => code === 'reader_limit');
     // The list of a hybrid repeats the folders of each file.
     assert.deepEqual(
       found.map(({ message, advice, path }) => [limitOf(message).name, advice, path]),
@@ -110,7 +109,7 @@ describe('limitFindings', () => {
       Array.from({ length: 300_000 }, () => 1),
       'a/b/c/d/e',
     );
-    const found = await limitFindings(shape);
+    const found = await limitFindings(new SizesOf(shape));
     assert.deepEqual(
       [...new Set(found.filter(({ code }) => code === 'reader_limit').map(({ advice }) => advice))],
       ['No piece length or version avoids that: use fewer files.'],
@@ -125,19 +124,19 @@ describe('limitFindings', () => {
       count += choice && Object.keys(choice).length > 0 ? 1 : 0;
       return files(choice);
     };
-    assert.deepEqual(await limitFindings(sizes.shape, sizes), []);
+    assert.deepEqual(await limitFindings(sizes), []);
     assert.equal(count, 0);
   });
 
   it('advises what to do about lengths that libtorrent does not support', async () => {
     const shape = shapeOf('v2', 2 ** 29, [2 ** 44, 1]);
     assert.deepEqual(
-      (await limitFindings(shape)).map(({ advice }) => advice),
+      (await limitFindings(new SizesOf(shape))).map(({ advice }) => advice),
       ['Use a piece length of 256 MiB or less.', 'Split the file.'],
     );
   });
 
-  it('splits the messages of warningsOf into what is wrong and what to do', async () => {
+  it('says what is wrong and what to do', async () => {
     const shapes = [
       { ...shapeOf('hybrid', 16 * KIB, [1, 1]), padding: { tailPad: true } },
       shapeOf('v2', 16 * KIB, [1]),
@@ -145,30 +144,28 @@ describe('limitFindings', () => {
     ];
     const expected = ['pad_names .pad/16383', 'single_file_folder t', 'named_like_pad _____padding_file_0_'];
     for (const [i, shape] of shapes.entries()) {
-      const [finding, ...rest] = await limitFindings(shape);
+      const [finding, ...rest] = await limitFindings(new SizesOf(shape));
       assert.ok(finding && rest.length === 0);
       assert.equal(`${finding.code} ${finding.path}`, expected[i]);
       assert.notEqual(finding.advice, '');
-      assert.deepEqual(
-        (await warningsOf(shape)).map(({ message }) => message),
-        [`${finding.message} ${finding.advice}`],
-      );
     }
   });
 
   it('lists at most 100 names like those of pad files', async () => {
     const files = Array.from({ length: 150 }, (_, i) => ({ path: [`_____padding_file_${i}_`], length: 1 }));
-    const found = await limitFindings({ ...shapeOf('v1', 16 * KIB, []), files: new FileTable(files) });
+    const found = await limitFindings(new SizesOf({ ...shapeOf('v1', 16 * KIB, []), files: new FileTable(files) }));
     assert.equal(found.length, 101);
     assert.equal(found[100]?.message, '50 more names like those of pad files.');
   });
 
   it('refuses a tree that is too deep for any reader', async () => {
-    await assert.rejects(limitFindings(shapeOf('v2', 16 * KIB, [1, 1], 'd/'.repeat(996))), { code: 'ERR_NAME' });
+    await assert.rejects(limitFindings(new SizesOf(shapeOf('v2', 16 * KIB, [1, 1], 'd/'.repeat(996)))), {
+      code: 'ERR_NAME',
+    });
   });
 });
 
-describe('sizeEstimate', () => {
+describe('the size in a plan', () => {
   it('is that of the torrent that is made, and counts equal files separately', async () => {
     const options = fc.record({
       version: fc.constantFrom('v1' as const, 'v2' as const, 'hybrid' as const),

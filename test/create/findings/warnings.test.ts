@@ -8,13 +8,13 @@ import { decode } from '../../../src/bencode/decode.ts';
 import { LimitError } from '../../../src/bencode/limits.ts';
 import { TorrentCreate } from '../../../src/create/draft.ts';
 import { measureFiles } from '../../../src/create/findings/file-sizes.ts';
-import { sizesOf, type TorrentShape } from '../../../src/create/findings/torrent-sizes.ts';
-import { warningsOf } from '../../../src/create/findings/warnings.ts';
+import type { Finding } from '../../../src/create/findings/findings.ts';
+import { limitFindings } from '../../../src/create/findings/reader-limits.ts';
+import { SizesOf, sizesOf, type TorrentShape } from '../../../src/create/findings/torrent-sizes.ts';
 import { edit } from '../../../src/edit/edit.ts';
 import { withoutContent } from '../../../src/edit/replace-fields.ts';
 import { update } from '../../../src/edit/update.ts';
 import { upgrade } from '../../../src/edit/upgrade.ts';
-import type { Issue } from '../../../src/errors/errors.ts';
 import type { Engine } from '../../../src/hash/engine.ts';
 import { layerCount } from '../../../src/hash/hash-request.ts';
 import { FileTable } from '../../../src/layout/file-table.ts';
@@ -61,11 +61,11 @@ const sourcesOf = (paths: readonly string[]) => paths.map((name) => ({ path: nam
 
 /** A list that collects warnings. */
 function collected() {
-  const warnings: Issue[] = [];
-  return { warnings, onWarning: (warning: Issue) => void warnings.push(warning) };
+  const warnings: Finding[] = [];
+  return { warnings, onWarning: (warning: Finding) => void warnings.push(warning) };
 }
 
-const codes = (warnings: readonly Issue[]) => warnings.map(({ code }) => code);
+const codes = (warnings: readonly Finding[]) => warnings.map(({ code }) => code);
 
 describe('sizes known before hashing', () => {
   it('equal the sizes of the torrent', async (t) => {
@@ -132,7 +132,7 @@ describe('a torrent beyond the default limits of readers', () => {
     for (const version of ['hybrid', 'v1'] as const) {
       const engine = idleEngine();
       const { warnings, onWarning } = collected();
-      const told = (warning: Issue) => {
+      const told = (warning: Finding) => {
         assert.equal(engine.starts, 0);
         onWarning(warning);
       };
@@ -247,12 +247,12 @@ describe('a torrent beyond the default limits of readers', () => {
       files: new FileTable([{ path: ['a'], length: 2 ** 44 }]),
       otherFields: new Map(),
     };
-    const messages = (await warningsOf(shape)).map(({ message }) => message);
+    const messages = (await limitFindings(new SizesOf(shape))).map(({ message }) => message);
     assert.equal(messages.length, 2);
     assert.match(messages[0] ?? '', /536870912 bytes in a piece: libtorrent .+ at most 536854528\./);
     assert.match(messages[1] ?? '', /17592186044416 bytes in one file: libtorrent .+ at most 17592186028032\./);
     const files = new FileTable([{ path: ['a'], length: 2 ** 43 }]);
-    assert.deepEqual(await warningsOf({ ...shape, pieceLength: 2 ** 28, files }), []);
+    assert.deepEqual(await limitFindings(new SizesOf({ ...shape, pieceLength: 2 ** 28, files })), []);
   });
 
   it('warns through process.emitWarning by default, once of each kind', async (t) => {
