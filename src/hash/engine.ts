@@ -1,7 +1,99 @@
-/** The interface of hash engines. */
+/** The interface of hash engines: requests, jobs and digests. */
 import type { Struct } from 'superstruct';
 import { expected } from '../errors/guard.ts';
-import type { HashJob, HashRequest } from './hash-request.ts';
+
+/** A file of a request, in the torrent's order. */
+export interface RequestedFile {
+  /**
+   * The path on disk, as bytes if it is not UTF-8; null for data in memory and pad files. Resolve its links first
+   * (`fs.realpath`): a symbolic link in it fails the job, because somebody may have put it there after the scan.
+   */
+  path: string | Buffer | null;
+  /**
+   * Content in memory. Engines copy it when the job starts, so you may reuse it at once. A file with neither path nor data is
+   * a pad file: zeros that are read from nowhere.
+   */
+  data?: Uint8Array | undefined;
+  /** Where the content starts in the file, in bytes. */
+  offset: number;
+  /** Bytes of content. */
+  length: number;
+  /** Size of the whole file on disk when it was planned. If it has another size, the job fails. Ignored for data in memory. */
+  size: number;
+  /** Modification time when it was planned (`fs.Stats.mtimeMs`). If it has another one, the job fails. NaN: not checked. */
+  mtimeMs: number;
+}
+
+/** The files of a request: an array, or an object that makes each file when it is asked for. */
+export interface RequestedFiles extends Iterable<RequestedFile> {
+  /** How many files there are. */
+  readonly length: number;
+  /** The file at an index from 0; undefined out of range. */
+  at(index: number): RequestedFile | undefined;
+}
+
+/** The request of a hash job. Every engine takes it. */
+export interface HashRequest {
+  /**
+   * In the torrent's order. An engine goes through them with `for`, or calls `at`: the table of a large folder is no array. A request
+   * of your own has an array.
+   */
+  files: RequestedFiles;
+  /** In a hybrid request, every file with content starts at a piece boundary: by `paddedFiles`, or by pad files in `files`. */
+  version: 'v1' | 'v2' | 'hybrid';
+  /**
+   * How many files, from the first on, have their last v1 piece filled up with zeros, as if a pad file followed. Every engine must
+   * do that: pad files of a creation are not in `files`.
+   *
+   * @default 0
+   */
+  paddedFiles?: number | undefined;
+  /** Bytes. */
+  pieceLength: number;
+  /** `fail`: a file that does not exist fails the job. `mark`: its index is in `missing`, and its hashes stay zero. */
+  onMissing: 'fail' | 'mark';
+  /** Threads that read and hash. */
+  threads: number;
+  /** Bytes of a read, a multiple of 16 KiB. */
+  readSize: number;
+  /** Bytes of all buffers together, at least one read. If the buffers of all threads do not fit, fewer threads run. */
+  memoryLimit: number;
+}
+
+/** The hashes of a request. */
+export interface Digests {
+  /** v1 and hybrid: the SHA-1 of each piece, 20 bytes each, packed. */
+  v1?: Uint8Array;
+  /** v2 and hybrid. */
+  v2?: {
+    /** The pieces root of each file of the request, 32 bytes each, packed; zeros for pad files, empty and missing files. */
+    roots: Uint8Array;
+    /** The piece layers of the files that are longer than a piece, in the request's order, 32 bytes per piece, packed. */
+    layers: Uint8Array;
+  };
+  /** Indexes of the files that do not exist. */
+  missing: readonly number[];
+}
+
+/** The progress of a hash job. */
+export interface JobProgress {
+  /** Bytes of content hashed. */
+  bytes: number;
+  /** Index of the request's file that was opened last. */
+  fileIndex: number;
+  /** Jobs of this process that go first while this one waits for a thread; 0 while it has one. */
+  queued: number;
+}
+
+/** A hash job that runs. */
+export interface HashJob {
+  /** Settles when the job ends. Rejects with a {@link MetainfoError}. */
+  readonly done: Promise<Digests>;
+  /** Returns the progress so far. */
+  progress(): JobProgress;
+  /** Makes `done` reject with `ERR_ABORTED`, unless it is settled. */
+  cancel(): void;
+}
 
 /** Hashes content: {@link nativeEngine}, {@link nodeEngine} or {@link partsEngine} makes one. */
 export interface Engine {

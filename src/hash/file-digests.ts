@@ -1,6 +1,6 @@
 /** The digests of single files: split from the digests of a request, or joined from those of a file's segments. */
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import type { Digests, HashRequest } from './addon.ts';
+import type { Digests, HashRequest } from './engine.ts';
 import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from './merkle.ts';
 
 /** The v2 digests of a file (BEP 52). */

@@ -4,10 +4,11 @@ import { availableParallelism } from 'node:os';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, invalidArgument, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
-import { type Addon, addonOrNull, type HashRequest, type RequestedFile } from './addon.ts';
+import { type Addon, addonOrNull } from './addon.ts';
+import type { HashRequest, RequestedFile } from './engine.ts';
 import { bytesToPieceEnd, lengthsOf, RequestedTable } from './request-files.ts';
 
-export type { Digests, HashJob, HashRequest, JobProgress, RequestedFile, RequestedFiles } from './addon.ts';
+export type { Digests, HashJob, HashRequest, JobProgress, RequestedFile, RequestedFiles } from './engine.ts';
 
 /** Whether a file of a request is a pad file: it has neither path nor data. */
 export function isPad({ path, data }: Pick<RequestedFile, 'path' | 'data'>): boolean {

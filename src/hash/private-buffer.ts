@@ -1,5 +1,5 @@
 /** Buffers that no caller holds, so that nobody can transfer, resize or write them while an engine hashes them. */
-import type { HashRequest, RequestedFile } from './addon.ts';
+import type { HashRequest, RequestedFile } from './engine.ts';
 import { RequestedTable } from './request-files.ts';
 
 const privateBuffers = new WeakSet<ArrayBufferLike>();

@@ -1,6 +1,6 @@
 /** Makes the files of a hash request: files on disk, data in memory, and pad files. */
 import type { DiskFiles, FileTable, TableFile } from '../layout/file-table.ts';
-import type { RequestedFile, RequestedFiles } from './addon.ts';
+import type { RequestedFile, RequestedFiles } from './engine.ts';
 
 /** A file of known length, on disk (`diskPath`) or in memory (`data`). */
 interface PlannedContent {

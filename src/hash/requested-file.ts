@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
-import type { RequestedFile } from './addon.ts';
+import type { RequestedFile } from './engine.ts';
 import { readFully } from './read.ts';
 
 const LINK_IN_PATH = 'there is a symbolic link in its path';

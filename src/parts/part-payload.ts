@@ -1,6 +1,6 @@
 /** The payload of a sealed part: the digests of its shares of files. */
 import { MetainfoError } from '../errors/errors.ts';
-import type { Digests } from '../hash/addon.ts';
+import type { Digests } from '../hash/engine.ts';
 import { raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { SplitPlan } from './plan.ts';
