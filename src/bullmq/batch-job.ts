@@ -209,7 +209,7 @@ async function create(
   const draft = new TorrentCreate({ ...fields, ...(info && { info }), pathRoot });
   // Without `force`, no file is replaced.
   const replaced = force ? target.path : null;
-  const torrent = await draft.generate({ version, threads, memoryLimit, output: replaced, beneath, signal });
+  const torrent = await draft.generate({ version, threads, memoryLimit, outputPath: replaced, beneath, signal });
   await writeOnce(torrent, target.path, { force: force === true, beneath: target.beneath });
   const { infohashV1, infohashV2 } = torrent;
   return { ok: true, infohashV1, infohashV2 };

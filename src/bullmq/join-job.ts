@@ -43,7 +43,7 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
     }
     return store.get(plan.id, index);
   };
-  const torrent = await joinParts(plan, get, { root, beneath, output: output.path, open, signal });
+  const torrent = await joinParts(plan, get, { root, beneath, outputPath: output.path, open, signal });
   await requireWanted();
   await writeOnce(torrent, output.path, { force: request.force, beneath: output.beneath });
   await removeParts(queues.parts, plan);

@@ -51,7 +51,7 @@ export interface GenerateOptions
    *
    * @default null
    */
-  output?: string | null | undefined;
+  outputPath?: string | null | undefined;
   /**
    * Keep the digests of files of at least 1 MiB in a cache, and take them from there as long as the files are unchanged.
    * Drafts with streams among their sources do not use it.
@@ -83,7 +83,7 @@ export const GENERATE: OptionStructs<GenerateOptions> = {
   padNames: PAD_NAMES,
   onWarning: Callback,
   onPlan: Callback,
-  output: orNull(Path),
+  outputPath: orNull(Path),
   beneath: Path,
   engine: AnyEngine,
   ...WISHES,

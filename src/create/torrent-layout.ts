@@ -31,7 +31,7 @@ export interface LayoutOptions
       | 'padding'
       | 'tailPad'
       | 'padNames'
-      | 'output'
+      | 'outputPath'
       | 'beneath'
       | 'onWarning'
       | 'signal'
@@ -101,7 +101,7 @@ export async function layOutTorrent(draft: Draft, options: LayoutOptions): Promi
   throwIfAborted(signal);
   const scanOptions = { v1Order: version === 'v1', sources, readable: true, beneath, signal, slot, ...problems };
   const found = await untilAbort(signal, findFiles(draft, scanOptions));
-  await collecting(problems, () => requireNoInput(options.output, found.files));
+  await collecting(problems, () => requireNoInput(options.outputPath, found.files));
   const attrs = options.attrs ?? attrsOf(draft);
   const files = describedFiles(draft, found, { name, attrs: await withDiskAttrs(draft, found, attrs) });
   const { isSingleFile } = found;

@@ -30,7 +30,15 @@ import { hybridLayout, requireGoodPieces, requireMatch, requirePadding } from '.
 export interface UpgradeOptions
   extends Pick<
       GenerateOptions,
-      'engine' | 'threads' | 'memoryLimit' | 'signal' | 'onProgress' | 'progress' | 'onWarning' | 'output' | 'padNames'
+      | 'engine'
+      | 'threads'
+      | 'memoryLimit'
+      | 'signal'
+      | 'onProgress'
+      | 'progress'
+      | 'onWarning'
+      | 'outputPath'
+      | 'padNames'
     >,
     Pick<ReadOptions, 'context' | 'limits'> {}
 
@@ -39,7 +47,7 @@ const UPGRADE: OptionStructs<UpgradeOptions> = {
   threads: GENERATE.threads,
   memoryLimit: GENERATE.memoryLimit,
   onWarning: GENERATE.onWarning,
-  output: GENERATE.output,
+  outputPath: GENERATE.outputPath,
   padNames: GENERATE.padNames,
   context: Unchecked,
   limits: Unchecked,
@@ -103,7 +111,7 @@ async function upgradeInSlot(
   requireMatch(matched.files);
   const layout = hybridLayout(torrent, matched.files, options.padNames);
   requirePadding(layout, options.limits);
-  await requireNoInput(options.output, layout.files);
+  await requireNoInput(options.outputPath, layout.files);
   await warn(layout, options);
 
   const map = v1PieceMap(torrent, matched.files);

@@ -53,7 +53,7 @@ export interface JoinPartsOptions extends BeneathOptions {
    *
    * @default undefined
    */
-  output?: string | undefined;
+  outputPath?: string | undefined;
   /** Cancels the job, which then rejects with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
 }
@@ -63,7 +63,7 @@ const JOIN_PARTS: OptionStructs<JoinPartsOptions> = {
   beneath: Path,
   open: Callback,
   recheck: Flag,
-  output: Path,
+  outputPath: Path,
   signal: Signal,
 };
 
@@ -99,13 +99,13 @@ export async function joinParts(
 ): Promise<TorrentOf<TorrentVersion>> {
   checkArgument('get', get, Callback);
   const checked = checkOptions(options, JOIN_PARTS, { example: '{ recheck: false }' });
-  const { recheck = true, output, signal } = checked;
+  const { recheck = true, outputPath, signal } = checked;
   throwIfAborted(signal);
   const found = await checkedPlan(plan);
   const { layout } = found;
   if (!layout)
     throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent: joinParts needs one of planParts.');
-  if (output !== undefined) await requireNotPlanned(output, found, checked);
+  if (outputPath !== undefined) await requireNotPlanned(outputPath, found, checked);
   const joined = await fetchParts(found, get, signal);
   if (recheck) await recheckFiles(found, checked);
   const digests = { lengths: null, ...(await joined.finish()) };

@@ -65,7 +65,7 @@ async function run(file: string, options: JoinOptions, signal: AbortSignal): Pro
   const store = folderStore(folder);
   const get = (index: number) => store.get(id, index);
   const output = fileOf(target);
-  const torrent = await joinParts(plan, get, { root, recheck, output, signal, open: openObject });
+  const torrent = await joinParts(plan, get, { root, recheck, outputPath: output, signal, open: openObject });
   await writeTorrent(torrent, target, { force, mtime });
   const seconds = process.uptime() - started;
   const { infohashV1, infohashV2, nFiles, totalSize, torrentVersion } = torrent;

@@ -133,7 +133,7 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Invocati
     progress,
     signal,
     onWarning,
-    output,
+    outputPath: output,
   });
   const isChanged = Buffer.compare(result.torrent.bencode(), torrent.bencode()) !== 0;
   const inPlace = options.output === undefined;

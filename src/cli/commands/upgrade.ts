@@ -70,7 +70,7 @@ async function run(v1: Torrent, { file, folder, options, signal }: Invocation): 
   const progress = showsProgress(options);
   const { memoryLimit, threads = null, padNames } = options;
   const { onWarning, list: warnings } = new Warnings(options);
-  const hashing = { threads, memoryLimit, padNames, progress, signal, onWarning, output: fileOf(target) };
+  const hashing = { threads, memoryLimit, padNames, progress, signal, onWarning, outputPath: fileOf(target) };
   const job = upgrade(v1, folder, { ...read, ...hashing });
   const { torrent, bytesRead } = await job.catch(async (error: unknown) => {
     const own = await ownFolderWithin(v1, folder);

@@ -64,11 +64,13 @@ export async function runCreate(
   const started = process.uptime();
   // Taken before hashing: `update` must read files again that change from now on.
   const mtime = new Date();
-  const creation = await createTorrent(new TorrentCreate(fields), options, { ...watch, output, onPlan }).catch(
-    (error: unknown) => {
-      throw explained(error, options);
-    },
-  );
+  const creation = await createTorrent(new TorrentCreate(fields), options, {
+    ...watch,
+    outputPath: output,
+    onPlan,
+  }).catch((error: unknown) => {
+    throw explained(error, options);
+  });
   const seconds = process.uptime() - started;
   const force = options.force ?? false;
   await writeTorrent(creation.torrent, target, { force, mtime });
@@ -119,7 +121,7 @@ export async function planCreate(
   const output = unwritable.length > 0 ? undefined : await realOutput(target);
   // URLs that a draft refuses are findings beside all others.
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check: () => {}, signal });
-  const plan = await TorrentCreate.plan(fields, { ...generateOptions(options), output, signal });
+  const plan = await TorrentCreate.plan(fields, { ...generateOptions(options), outputPath: output, signal });
   for (const finding of plan.findings) explained(finding, options);
   const findings = gradeFindings(plan, [...unwritable, ...ownFindings()], options);
   return { target, plan: { ...plan, findings }, web };
@@ -160,7 +162,7 @@ export async function expectedCreation(
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
   const draft = new TorrentCreate(fields);
   const sources = sourceFiles(draft.fields.sources ?? []);
-  const settings = { ...generateOptions(options), output, sources, signal };
+  const settings = { ...generateOptions(options), outputPath: output, sources, signal };
   const { layout, description, problems } = await describeLayout(draft, settings);
   throwProblems(problems.map(({ error, ...problem }) => ({ ...problem, error: explained(error, options) })));
   refuse(gradeFindings(description, ownFindings(), options));
@@ -208,7 +210,7 @@ interface Creation {
   bytesRead: number | null;
 }
 
-type CreationOptions = WatchOptions & { output: string | undefined; onPlan: (plan: PlanReport) => Promise<void> };
+type CreationOptions = WatchOptions & { outputPath: string | undefined; onPlan: (plan: PlanReport) => Promise<void> };
 
 async function createTorrent(draft: TorrentCreate, options: CreateOptions, watch: CreationOptions): Promise<Creation> {
   const engine = defaultEngine();

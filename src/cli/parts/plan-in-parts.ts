@@ -54,7 +54,7 @@ export async function planned(
   const { partSize } = options;
   const draft = new TorrentCreate(fields);
   const root = await nameOf?.(draft.pathRoot);
-  const planOptions = { ...generateOptions(options), output, signal, onPlan, partSize, root };
+  const planOptions = { ...generateOptions(options), outputPath: output, signal, onPlan, partSize, root };
   const plan = await planParts(draft, planOptions).catch((error: unknown) => {
     throw explained(error, options);
   });
