@@ -86,9 +86,8 @@ export async function exitCodeOf(error: unknown, json = wantsJson(), options = {
     return FAILED;
   }
   if (error.code === 'ERR_ABORTED') {
-    if (error.cause === CLOSED) return exitCodeOfSignal(error);
-    if (json) writeJson('ERR_ABORTED', CANCELLED);
-    else stderr().write(`${CANCELLED}\n`);
+    if (json && error.cause !== CLOSED) writeJson('ERR_ABORTED', CANCELLED);
+    else if (error.cause !== CLOSED) stderr().write(`${CANCELLED}\n`);
     return exitCodeOfSignal(error);
   }
   const message = messageOf(error);

@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { parseFolder } from '../options/option-values.ts';
-import { printableJson } from '../terminal/json.ts';
-import { writeLines } from '../terminal/output.ts';
+import { writeResult } from '../terminal/output.ts';
 
 interface CacheCommandOptions {
   cacheDir?: string;
@@ -25,7 +24,7 @@ export function addCache(program: Command): void {
     name: string,
     description: string,
     example: string,
-    run: (options: CacheCommandOptions) => Promise<string>,
+    run: (folder: string | undefined) => Promise<[object: object, line: string]>,
   ) =>
     cache
       .command(name)
@@ -33,21 +32,19 @@ export function addCache(program: Command): void {
       .option('--cache-dir <folder>', "the cache folder (default: the user's cache folder)", parseFolder)
       .option('--json', 'print one JSON object')
       .addHelpText('after', `\nExamples:\n  metainfo cache ${name} ${example}`)
-      .action(async (options: CacheCommandOptions) => writeLines([await run(options)]));
-  add(
-    'stats',
-    'show the size of the cache',
-    '--json     print { folder, entries, bytes }',
-    async ({ cacheDir, json }) => {
-      const { cacheStats } = await import('../../create/cache/cache.ts');
-      const stats = await cacheStats(cacheDir);
-      if (json) return printableJson(stats);
-      return `${printable(stats.folder)}: ${plural(stats.entries, 'record')}, ${formatBytes(stats.bytes)}`;
-    },
-  );
-  add('clear', 'delete the whole cache, even a damaged one', '--cache-dir /srv/cache', async ({ cacheDir, json }) => {
+      .action(async (options: CacheCommandOptions) => {
+        const [object, line] = await run(options.cacheDir);
+        await writeResult(options, object, [line]);
+      });
+  add('stats', 'show the size of the cache', '--json     print { folder, entries, bytes }', async (cacheDir) => {
+    const { cacheStats } = await import('../../create/cache/cache.ts');
+    const stats = await cacheStats(cacheDir);
+    const size = `${plural(stats.entries, 'record')}, ${formatBytes(stats.bytes)}`;
+    return [stats, `${printable(stats.folder)}: ${size}`];
+  });
+  add('clear', 'delete the whole cache, even a damaged one', '--cache-dir /srv/cache', async (cacheDir) => {
     const { clearCache } = await import('../../create/cache/cache.ts');
     const folder = await clearCache(cacheDir);
-    return json ? printableJson({ folder }) : `${printable(folder)}: cleared`;
+    return [{ folder }, `${printable(folder)}: cleared`];
   });
 }

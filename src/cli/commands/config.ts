@@ -12,8 +12,7 @@ import { inForce, reportJson, reportLines } from '../config/report.ts';
 import { resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
 import { exampleConfig } from '../example-config.ts';
-import { printableJson } from '../terminal/json.ts';
-import { writeLines } from '../terminal/output.ts';
+import { writeResult } from '../terminal/output.ts';
 
 interface ConfigCommandOptions extends ConfigOptions {
   preset?: string;
@@ -54,7 +53,7 @@ async function show({ preset, json, ...options }: ConfigCommandOptions): Promise
   const builtIn = optionsFrom(createOptions(new Command('create')), 'default');
   const resolved = resolveOptions({ builtIn, given: preset === undefined ? [] : [{ preset }], paths: [] }, config);
   const report = { file: configFileOf(options), config, preset: preset ?? null, values: inForce(resolved, config) };
-  await writeLines(json ? [printableJson(reportJson(report))] : reportLines(report));
+  await writeResult({ json }, reportJson(report), reportLines(report));
 }
 
 async function init({ force = false, json, ...options }: ConfigCommandOptions): Promise<void> {
@@ -69,5 +68,5 @@ async function init({ force = false, json, ...options }: ConfigCommandOptions): 
       throwSystemError(path.dirname(file), 'write'),
     );
   await writeWhole(file, await exampleConfig(), { force });
-  await writeLines([json ? printableJson({ path: file }) : `${printable(file)}: written`]);
+  await writeResult({ json }, { path: file }, [`${printable(file)}: written`]);
 }

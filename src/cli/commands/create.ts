@@ -50,16 +50,16 @@ export function addCreate(program: Command): void {
     .action(async (paths: string[], given: CreateOptions & QueueingOptions) => {
       requirePaths(command, paths, given);
       // Not interruptible: a configuration file can be a pipe without a writer.
-      const line = await readCommandLine(command);
+      const optionsFor = await readCommandLine(command);
       await interruptible(async (signal) => {
         const queue = queueOf(given);
         if (given.each || given.batch !== undefined) {
           if (queue) command.error('error: --queue makes one torrent: omit --each and --batch', { exitCode: USAGE });
-          return createMany(paths, line, signal);
+          return createMany(paths, optionsFor, signal);
         }
-        if (!queue) return create(paths, line.optionsFor(paths), signal);
+        if (!queue) return create(paths, optionsFor(paths), signal);
         const { createInQueue } = await import('../queue/create.ts');
-        return createInQueue(paths, { ...line.optionsFor(paths), ...partSizeOf(given) }, queue, signal);
+        return createInQueue(paths, { ...optionsFor(paths), ...partSizeOf(given) }, queue, signal);
       });
     });
 }

@@ -20,8 +20,7 @@ import {
   profileOptions,
 } from '../options/option-values.ts';
 import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
-import { printableJson } from '../terminal/json.ts';
-import { writeLines } from '../terminal/output.ts';
+import { writeResult } from '../terminal/output.ts';
 import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 
 interface EditOptions extends ProfileOptions, OutputOptions {
@@ -157,8 +156,8 @@ async function run(files: string[], options: EditOptions): Promise<void> {
   }
   // Print after all writes, because a closed pipe (`| head`) ends the process.
   for (const edited of edits) {
-    const lines = options.json ? [printableJson(toJson(edited, options.dryRun ?? false))] : linesOf(edited, !inPlace);
-    await writeLines(lines, reportTo(options.dryRun ? undefined : edited.target));
+    const to = reportTo(options.dryRun ? undefined : edited.target);
+    await writeResult(options, toJson(edited, options.dryRun ?? false), linesOf(edited, !inPlace), to);
   }
 }
 

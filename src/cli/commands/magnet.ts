@@ -5,8 +5,7 @@ import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/mag
 import { printable } from '../../text/printable.ts';
 import { forEachFile, readTorrent } from '../options/arguments.ts';
 import { collect, type ProfileOptions, profileOptions } from '../options/option-values.ts';
-import { printableJson } from '../terminal/json.ts';
-import { writeLines } from '../terminal/output.ts';
+import { writeResult } from '../terminal/output.ts';
 
 interface MagnetOptions extends ProfileOptions {
   trackers: boolean;
@@ -48,8 +47,7 @@ async function magnet(inputs: string[], options: MagnetOptions): Promise<void> {
 async function printLink(input: string, options: MagnetOptions): Promise<void> {
   if (/^magnet:/i.test(input)) {
     const parsed = parseMagnet(input);
-    await writeLines(options.json ? [printableJson(parsed)] : linesOf(parsed));
-    return;
+    return writeResult(options, parsed, linesOf(parsed));
   }
   const torrent = await readTorrent(input, options);
   const { torrentVersion: version } = torrent;
@@ -65,7 +63,7 @@ async function printLink(input: string, options: MagnetOptions): Promise<void> {
     ...(options.trackers ? {} : { trackers: [] }),
     ...(options.webseeds ? {} : { webseeds: [] }),
   });
-  await writeLines([options.json ? printableJson({ path: input, magnet: link }) : link]);
+  await writeResult(options, { path: input, magnet: link }, [link]);
 }
 
 /** The path as it is in the torrent: shells complete `notes` to `./notes/`. */

@@ -39,7 +39,7 @@ export function addPlan(program: Command): void {
     .addHelpText('after', EXAMPLES)
     .action(async (paths: string[], { partSize }: { partSize?: number }) => {
       // Not interruptible: a configuration file can be a pipe without a writer.
-      const { optionsFor } = await readCommandLine(command);
+      const optionsFor = await readCommandLine(command);
       await interruptible(async (signal) => {
         const options = optionsFor(paths);
         if (partSize === undefined) return showPlan(paths, options, signal);

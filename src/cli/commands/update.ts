@@ -7,7 +7,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { infohashLines } from '../create/summary.ts';
-import { hasFilesOf, ownFolderWithin, readTorrent, shellWords } from '../options/arguments.ts';
+import { hasFilesOf, type Invocation, onTorrentAndContent, ownFolderWithin, shellWords } from '../options/arguments.ts';
 import { type ContentOptions, contentOptions, countingFilter, policiesOf } from '../options/content.ts';
 import {
   type CacheOptions,
@@ -38,10 +38,8 @@ import {
   targetOf,
   writeTorrent,
 } from '../options/target.ts';
-import { interruptible } from '../terminal/interrupt.ts';
-import { printableJson } from '../terminal/json.ts';
-import { showsProgress, Warnings, writeLines } from '../terminal/output.ts';
-import { requireFile } from '../terminal/standard-input.ts';
+import { showsProgress, Warnings, writeResult } from '../terminal/output.ts';
+import { isStdin } from '../terminal/standard-input.ts';
 
 interface UpdateOptions
   extends ProfileOptions,
@@ -93,21 +91,15 @@ export function addUpdate(program: Command): void {
   profileOptions(cacheOptions(hashingOptions(command)))
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpdateOptions) => {
-      requireFile(file, 'update reads only files that are newer than the torrent file');
-      // Not interruptible: reading a pipe without a writer ends only with the process.
-      const torrent = await readTorrent(file, options, folder);
-      await interruptible((signal) => run(torrent, { file, folder, options, signal }));
+      if (isStdin(file))
+        throw invalidArgument(
+          'The torrent cannot come from standard input (-), because update reads only files that are newer than the torrent file',
+        );
+      await onTorrentAndContent(run)(file, folder, options);
     });
 }
 
-interface Invocation {
-  file: string;
-  folder: string;
-  options: UpdateOptions;
-  signal: AbortSignal;
-}
-
-async function run(torrent: Torrent, { file, folder, options, signal }: Invocation): Promise<void> {
+async function run(torrent: Torrent, { file, folder, options, signal }: Invocation<UpdateOptions>): Promise<void> {
   const context = contextOf(options);
   const target = await targetOf(file, options.output);
   if (!options.dryRun) await requireWritable(target, options);
@@ -139,11 +131,10 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Invocati
   const inPlace = options.output === undefined;
   if (!options.dryRun && (isChanged || !inPlace))
     await writeTorrent(result.torrent, target, { force: inPlace || (options.force ?? false), mtime });
-  if (options.quiet && !options.json) return;
-  await writeLines(
-    options.json
-      ? [printableJson({ ...toJson(result, target), warnings })]
-      : linesOf(result, inPlace ? file : target, isChanged),
+  await writeResult(
+    options,
+    { ...toJson(result, target), warnings },
+    linesOf(result, inPlace ? file : target, isChanged),
     reportTo(options.dryRun ? undefined : target),
   );
 }

@@ -5,7 +5,7 @@ import type { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { infohashLines } from '../create/summary.ts';
-import { ownFolderWithin, readTorrent, shellWords } from '../options/arguments.ts';
+import { type Invocation, onTorrentAndContent, ownFolderWithin, shellWords } from '../options/arguments.ts';
 import {
   changedOutputOptions,
   type HashingOptions,
@@ -20,9 +20,7 @@ import {
   summaryOptions,
 } from '../options/option-values.ts';
 import { fileOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
-import { interruptible } from '../terminal/interrupt.ts';
-import { printableJson } from '../terminal/json.ts';
-import { showsProgress, Warnings, writeLines } from '../terminal/output.ts';
+import { showsProgress, Warnings, writeResult } from '../terminal/output.ts';
 
 type UpgradeOptions = ProfileOptions & HashingOptions & PadNamesOptions & OutputOptions & SummaryOptions;
 
@@ -47,21 +45,10 @@ export function addUpgrade(program: Command): void {
     .addOption(padNamesOption());
   profileOptions(summaryOptions(changedOutputOptions(hashingOptions(command))))
     .addHelpText('after', EXAMPLES)
-    .action(async (file: string, folder: string, options: UpgradeOptions) => {
-      // Not interruptible: reading a pipe without a writer ends only with the process.
-      const torrent = await readTorrent(file, options, folder);
-      await interruptible((signal) => run(torrent, { file, folder, options, signal }));
-    });
+    .action(onTorrentAndContent(run));
 }
 
-interface Invocation {
-  file: string;
-  folder: string;
-  options: UpgradeOptions;
-  signal: AbortSignal;
-}
-
-async function run(v1: Torrent, { file, folder, options, signal }: Invocation): Promise<void> {
+async function run(v1: Torrent, { file, folder, options, signal }: Invocation<UpgradeOptions>): Promise<void> {
   const read = readOptionsOf(options);
   const target = await targetOf(file, options.output);
   await requireWritable(target, options);
@@ -79,10 +66,8 @@ async function run(v1: Torrent, { file, folder, options, signal }: Invocation): 
     throw error;
   });
   await writeTorrent(torrent, target, { force: options.output === undefined || (options.force ?? false), mtime });
-  if (options.quiet && !options.json) return;
   const infohash = { v1: torrent.infohashV1, v2: torrent.infohashV2 };
   const name = nameOfTarget(options.output === undefined ? file : target);
   const lines = [`${name}: hybrid; all pieces are correct; read ${formatBytes(bytesRead)}`, ...infohashLines(torrent)];
-  const object = { path: target, infohash, bytesRead, warnings };
-  await writeLines(options.json ? [printableJson(object)] : lines, reportTo(target));
+  await writeResult(options, { path: target, infohash, bytesRead, warnings }, lines, reportTo(target));
 }

@@ -142,11 +142,7 @@ async function run(torrent: Torrent, invocation: Invocation): Promise<void> {
   if (!queue) return runWith(torrent, invocation, {});
   const { queueEngine } = await import('../queue/verify.ts');
   const { engine, close } = await queueEngine(queue, path, options.partSize);
-  try {
-    await runWith(torrent, invocation, { engine });
-  } finally {
-    await close();
-  }
+  await runWith(torrent, invocation, { engine }).finally(close);
 }
 
 async function runWith(

@@ -18,26 +18,21 @@ export function configFileOptions(command: Command): Command {
     .option('--no-config', 'use no configuration file');
 }
 
-/** A command line together with the configuration. */
-export interface CommandLine {
-  /** The options of the torrent of some paths. The own options of a job come before those of the command line. */
-  optionsFor: (paths: readonly string[], own?: Partial<CreateOptions>) => CreateOptions;
-}
+/** Resolves the options of the torrent of some paths. The own options of a job come before those of the command line. */
+export type OptionsFor = (paths: readonly string[], own?: Partial<CreateOptions>) => CreateOptions;
 
 /**
  * Reads the configuration for a parsed command.
  *
- * @throws {MetainfoError} as {@link loadConfig}; `optionsFor` throws as {@link resolveOptions}
+ * @throws {MetainfoError} as {@link loadConfig}; the function throws as {@link resolveOptions}
  */
-export async function readCommandLine(command: Command): Promise<CommandLine> {
+export async function readCommandLine(command: Command): Promise<OptionsFor> {
   const config = await loadConfig(command.opts());
   const builtIn = optionsFrom(command, 'default');
   const given = optionsFrom(command, 'cli');
-  return {
-    optionsFor: (paths, own = {}) => {
-      const { options, rules } = resolveOptions({ builtIn, given: [given, own], paths }, config);
-      return { ...options, ruleFindings: (plan) => ruleFindings(rules, options, plan) };
-    },
+  return (paths, own = {}) => {
+    const { options, rules } = resolveOptions({ builtIn, given: [given, own], paths }, config);
+    return { ...options, ruleFindings: (plan) => ruleFindings(rules, options, plan) };
   };
 }
 

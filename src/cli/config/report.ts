@@ -3,7 +3,7 @@ import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { kebab } from '../terminal/messages.ts';
 import { type ConfigOption, configOptions, withoutCredentials } from './config-options.ts';
-import type { Configuration, Setting } from './parse.ts';
+import type { Configuration } from './parse.ts';
 import type { Origin, ResolvedOptions } from './resolve-options.ts';
 
 /** A value in force. */
@@ -36,9 +36,8 @@ export function inForce({ options, origins }: ResolvedOptions, config: Configura
 
 /** The value as the file writes it, without credentials; undefined for a value that is not from a table of options. */
 function rawOf({ attribute }: ConfigOption, origin: Origin, config: Configuration | null): unknown {
-  const settings =
-    origin.from === 'create' ? config?.create : origin.from === 'preset' ? config?.presets.get(origin.preset) : null;
-  const setting: Setting | undefined = settings?.get(attribute);
+  const settings = 'preset' in origin ? config?.presets.get(origin.preset) : config?.create;
+  const setting = origin.from === 'create' || 'preset' in origin ? settings?.get(attribute) : undefined;
   return setting && shownRaw(setting.raw);
 }
 
@@ -101,15 +100,7 @@ const section = (title: string, lines: readonly string[]) =>
 const textOf = (value: unknown): string => (Array.isArray(value) ? value.map(textOf).join(' ') : String(value));
 
 function placeOf(origin: Origin, config: Configuration | null): string {
-  switch (origin.from) {
-    case 'command line':
-    case 'built-in':
-      return origin.from;
-    case 'create':
-      return `${config?.file}:${origin.line}`;
-    case 'preset':
-      return `preset ${origin.preset}, ${config?.file}:${origin.line}`;
-    case 'host':
-      return `host ${origin.host}, ${config?.file}:${origin.line}`;
-  }
+  if (!('line' in origin)) return origin.from;
+  const table = 'preset' in origin ? `preset ${origin.preset}, ` : 'host' in origin ? `host ${origin.host}, ` : '';
+  return `${table}${config?.file}:${origin.line}`;
 }

@@ -49,17 +49,6 @@ export function gradeFindings(plan: PlanReport, own: readonly Finding[], options
   return graded.sort((a, b) => rank(a) - rank(b));
 }
 
-/** The error of a creation that ends because of its findings. */
-class FindingsError extends MetainfoError {
-  /** The findings that are errors: `--json` prints them. */
-  readonly findings: readonly Finding[];
-
-  constructor(message: string, findings: readonly Finding[]) {
-    super('ERR_FINDINGS', message);
-    this.findings = findings;
-  }
-}
-
 /**
  * Refuses findings that are errors. Those with an error's code make the creation fail by themselves.
  *
@@ -70,7 +59,8 @@ export function refuse(findings: readonly Finding[]): void {
   if (errors.length === 0) return;
   const codes = [...new Set(errors.map(({ code }) => code))];
   const message = `Nothing was hashed because of ${codes.join(', ')}: fix that, or accept it with ${codes.map((code) => `--allow ${code}`).join(' ')}.`;
-  throw new FindingsError(message, errors.map(toPlain));
+  // `--json` prints them.
+  throw Object.assign(new MetainfoError('ERR_FINDINGS', message), { findings: errors.map(toPlain) });
 }
 
 /** The findings of one code that are printed; `--json` has all of them. */

@@ -172,6 +172,9 @@ export function manyOptions(command: Command): Command {
 }
 
 function metadataOptions(command: Command): Command {
+  const announce = new Option('-a, --announce <url>', 'the same as --tracker').argParser(collectTier);
+  // The usual name of -t in other programs: its values join those of -t in the order of the command line.
+  announce.attributeName = () => 'tracker';
   return command
     .optionsGroup('Trackers and peers:')
     .option(
@@ -179,7 +182,7 @@ function metadataOptions(command: Command): Command {
       'tracker URL; repeat it for more tiers, or list the URLs of one tier with commas',
       collectTier,
     )
-    .addOption(new AnnounceOption())
+    .addOption(announce)
     .option('-p, --private', 'get peers from the trackers only')
     .option('-w, --webseed <url>', 'webseed URL (repeatable)', collect)
     .option('--httpseed <url>', 'BEP 17 HTTP seed (repeatable)', collect)
@@ -204,16 +207,4 @@ function metadataOptions(command: Command): Command {
       collectKey,
     )
     .option('--entropy', 'add a random key to info: another infohash for the same content');
-}
-
-/** `-a`, the usual name of `-t` in other programs: its values join those of `-t` in the order of the command line. */
-class AnnounceOption extends Option {
-  constructor() {
-    super('-a, --announce <url>', 'the same as --tracker');
-    this.argParser(collectTier);
-  }
-
-  override attributeName(): string {
-    return 'tracker';
-  }
 }

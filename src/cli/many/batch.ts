@@ -2,7 +2,7 @@
 import { untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import type { CommandLine } from '../config/command-line.ts';
+import type { OptionsFor } from '../config/command-line.ts';
 import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
 import { type CreateJob, type ListedJob, requireDistinct } from './job-list.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
@@ -24,7 +24,7 @@ const MAX_LISTED = 10;
  */
 export async function jobsOfFile(
   file: string,
-  optionsFor: CommandLine['optionsFor'],
+  optionsFor: OptionsFor,
   signal: AbortSignal,
 ): Promise<JobQueue<ListedJob>> {
   const parse = jobParser(optionsFor);

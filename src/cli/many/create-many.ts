@@ -2,7 +2,7 @@
 import type { Finding } from '../../create/findings/findings.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import type { CommandLine } from '../config/command-line.ts';
+import type { OptionsFor } from '../config/command-line.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { runCreate } from '../create/run-create.ts';
@@ -19,7 +19,7 @@ type Status = 'done' | 'skipped';
 /** Makes a torrent of each entry of some folders, or of each job of a list. */
 export async function createMany(
   folders: readonly string[],
-  { optionsFor }: CommandLine,
+  optionsFor: OptionsFor,
   signal: AbortSignal,
 ): Promise<void> {
   const options = optionsFor([]);

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { type CommandLine, optionsFrom } from '../config/command-line.ts';
+import { type OptionsFor, optionsFrom } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
 import { type CreateJob, jobOf } from './job-list.ts';
 
@@ -17,7 +17,7 @@ export type ParseJob = (value: unknown) => Promise<CreateJob>;
  *
  * @param optionsFor Completes the options of a job with those of the command line and of the configuration.
  */
-export function jobParser(optionsFor: CommandLine['optionsFor']): ParseJob {
+export function jobParser(optionsFor: OptionsFor): ParseJob {
   // One command for all jobs: declaring its options takes longer than parsing those of a job.
   const command = createOptions(
     new Command('job')

@@ -6,6 +6,7 @@ import { MetainfoError, shown, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { exitCodeOf } from '../exit.ts';
+import { interruptible } from '../terminal/interrupt.ts';
 import { isStdin, named, readInput, requireOneStdin } from '../terminal/standard-input.ts';
 import { type ProfileOptions, readOptionsOf } from './option-values.ts';
 
@@ -26,6 +27,23 @@ export async function readTorrent(file: string, options: ProfileOptions, content
     throw error;
   }
 }
+
+/** A torrent on the command line, and its content. */
+export interface Invocation<Options> {
+  file: string;
+  folder: string;
+  options: Options;
+  signal: AbortSignal;
+}
+
+/** The action of a command that takes a torrent and its content. */
+export const onTorrentAndContent =
+  <Options extends ProfileOptions>(run: (torrent: Torrent, invocation: Invocation<Options>) => Promise<void>) =>
+  async (file: string, folder: string, options: Options): Promise<void> => {
+    // Not interruptible: reading a pipe without a writer ends only with the process.
+    const torrent = await readTorrent(file, options, folder);
+    await interruptible((signal) => run(torrent, { file, folder, options, signal }));
+  };
 
 async function readFromStdin(file: string, options: ProfileOptions): Promise<Torrent> {
   const read = readOptionsOf(options);

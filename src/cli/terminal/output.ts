@@ -5,6 +5,7 @@ import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { printable } from '../../text/printable.ts';
 import { colorsFor } from './colors.ts';
+import { printableJson } from './json.ts';
 import { toPlain } from './messages.ts';
 import { wrapped } from './wrap.ts';
 
@@ -72,6 +73,17 @@ export async function writeLines(lines: Iterable<string>, to = stdout, { wrap = 
     text = '';
   }
   if (text !== '') await write(text, to());
+}
+
+/** Writes the result of a command: with `--json` as one object, otherwise as lines, unless it is quiet. */
+export async function writeResult(
+  { json, quiet }: { json?: boolean | undefined; quiet?: boolean | undefined },
+  object: object,
+  lines: Iterable<string>,
+  to = stdout,
+): Promise<void> {
+  if (json) await writeLines([printableJson(object)], to);
+  else if (!quiet) await writeLines(lines, to);
 }
 
 async function write(text: string | Uint8Array, to: NodeJS.WriteStream): Promise<void> {

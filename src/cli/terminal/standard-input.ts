@@ -24,16 +24,6 @@ export function requireOneStdin(files: readonly string[]): void {
 }
 
 /**
- * Refuses standard input where a command needs a file.
- *
- * @param reason Why, as the end of the message.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
- */
-export function requireFile(file: string, reason: string): void {
-  if (isStdin(file)) throw invalidArgument(`The torrent cannot come from standard input (-), because ${reason}`);
-}
-
-/**
  * Standard input as a stream.
  *
  * @param example A command line for the hint.
