@@ -1,5 +1,5 @@
 /** `metainfo update`: brings a v2 or hybrid torrent up to date with its files. */
-import path from 'node:path';
+import nodePath from 'node:path';
 import type { Command } from 'commander';
 import { type UpdateResult, update } from '../../edit/update.ts';
 import { invalidArgument } from '../../errors/guard.ts';
@@ -7,7 +7,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { infohashLines } from '../create/summary.ts';
-import { hasFilesOf, type Invocation, onTorrentAndContent, ownFolderWithin, shellWords } from '../options/arguments.ts';
+import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
 import { type ContentOptions, contentOptions, countingFilter, policiesOf } from '../options/content.ts';
 import {
   type CacheOptions,
@@ -99,19 +99,18 @@ export function addUpdate(program: Command): void {
     });
 }
 
-async function run(torrent: Torrent, { file, folder, options, signal }: Invocation<UpdateOptions>): Promise<void> {
+async function run(torrent: Torrent, { file, path, options, signal }: Invocation<UpdateOptions>): Promise<void> {
   const context = contextOf(options);
   const target = await targetOf(file, options.output);
   if (!options.dryRun) await requireWritable(target, options);
-  const pathRoot = path.resolve(folder);
-  await refuseParent(torrent, file, folder);
+  const pathRoot = nodePath.resolve(path);
   const output = fileOf(target);
   const { pieceLength, memoryLimit } = options;
   // Taken before hashing: the next update must read files again that change from now on.
   const mtime = new Date();
   const progress = showsProgress(options);
   const { onWarning, list: warnings } = new Warnings(options);
-  const skipped = [path.resolve(file), ...(await outputToSkip(output)), ...cacheFolders(options)];
+  const skipped = [nodePath.resolve(file), ...(await outputToSkip(output)), ...cacheFolders(options)];
   const result = await update(torrent, pathRoot, {
     ...(await countingFilter(options, pathRoot, skipped)).filter,
     ...policiesOf(options),
@@ -139,15 +138,6 @@ async function run(torrent: Torrent, { file, folder, options, signal }: Invocati
   );
 }
 
-/** Refuses the parent of the torrent's folder, in which every file would be new. */
-async function refuseParent(torrent: Torrent, file: string, folder: string): Promise<void> {
-  const own = await ownFolderWithin(torrent, folder);
-  if (own === null) return;
-  if (await hasFilesOf(torrent, folder)) return;
-  const message = `The folder ${folder} has no files of this torrent. Did you mean: metainfo update ${shellWords(file, own)}`;
-  throw invalidArgument(message, { path: folder });
-}
-
 /**
  * The date before which unchanged files still have the hashes of the torrent: its creation date or the modification time
  * of the torrent file, whichever is earlier. Undefined without a creation date, because the torrent file can be a copy
@@ -159,9 +149,10 @@ async function hashedBefore(file: string, { creationDate }: Torrent): Promise<Da
   return creationDate < mtime ? creationDate : mtime;
 }
 
-function toJson({ torrent, ...changes }: UpdateResult, target: string) {
+function toJson({ torrent, added, changed, removed, renamed, bytesRead }: UpdateResult, target: string) {
   const { infohashV1, infohashV2, nFiles, totalSize } = torrent;
-  return { path: target, infohash: { v1: infohashV1, v2: infohashV2 }, files: nFiles, totalSize, ...changes };
+  const about = { path: target, infohash: { v1: infohashV1, v2: infohashV2 }, files: nFiles, totalSize };
+  return { ...about, added, changed, removed, renamed, bytesRead };
 }
 
 function linesOf(

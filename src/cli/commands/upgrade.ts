@@ -1,11 +1,10 @@
 /** `metainfo upgrade`: makes a hybrid from a v1 torrent and its files. */
 import type { Command } from 'commander';
 import { upgrade } from '../../edit/upgrade.ts';
-import type { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { infohashLines } from '../create/summary.ts';
-import { type Invocation, onTorrentAndContent, ownFolderWithin, shellWords } from '../options/arguments.ts';
+import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
 import {
   changedOutputOptions,
   type HashingOptions,
@@ -48,7 +47,7 @@ export function addUpgrade(program: Command): void {
     .action(onTorrentAndContent(run));
 }
 
-async function run(v1: Torrent, { file, folder, options, signal }: Invocation<UpgradeOptions>): Promise<void> {
+async function run(v1: Torrent, { file, path, options, signal }: Invocation<UpgradeOptions>): Promise<void> {
   const read = readOptionsOf(options);
   const target = await targetOf(file, options.output);
   await requireWritable(target, options);
@@ -58,13 +57,7 @@ async function run(v1: Torrent, { file, folder, options, signal }: Invocation<Up
   const { memoryLimit, threads = null, padNames } = options;
   const { onWarning, list: warnings } = new Warnings(options);
   const hashing = { threads, memoryLimit, padNames, progress, signal, onWarning, outputPath: fileOf(target) };
-  const job = upgrade(v1, folder, { ...read, ...hashing });
-  const { torrent, bytesRead } = await job.catch(async (error: unknown) => {
-    const own = await ownFolderWithin(v1, folder);
-    if (own !== null && (error as MetainfoError).code === 'ERR_HASH_MISMATCH')
-      (error as MetainfoError).message += ` Did you mean: metainfo upgrade ${shellWords(file, own)}`;
-    throw error;
-  });
+  const { torrent, bytesRead } = await upgrade(v1, path, { ...read, ...hashing });
   await writeTorrent(torrent, target, { force: options.output === undefined || (options.force ?? false), mtime });
   const infohash = { v1: torrent.infohashV1, v2: torrent.infohashV2 };
   const name = nameOfTarget(options.output === undefined ? file : target);

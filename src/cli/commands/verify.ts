@@ -2,7 +2,6 @@
 import { type Command, Option } from 'commander';
 import type { Engine } from '../../hash/engine.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { printable } from '../../text/printable.ts';
 import { verify } from '../../verify/verify.ts';
 import { FAILED, USAGE } from '../exit.ts';
 import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
@@ -19,7 +18,7 @@ import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from
 import { colorsFor } from '../terminal/colors.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 import { printableJson } from '../terminal/json.ts';
-import { showsProgress, stderr, stdout, writeLines } from '../terminal/output.ts';
+import { showsProgress, stdout, writeLines } from '../terminal/output.ts';
 import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
 import {
   type ResumeOptions,
@@ -118,9 +117,8 @@ export function addVerify(program: Command): void {
         return;
       }
       const torrent = await readTorrent(file, options, chosen.path);
-      const place = await contentPlace(torrent, chosen.path);
-      if (place.note !== null && !options.quiet && !options.json) await writeLines([printable(place.note)], stderr);
-      await interruptible((signal) => run(torrent, { path: place.path, options, signal, queue }));
+      const path = await contentPlace(torrent, chosen.path, options);
+      await interruptible((signal) => run(torrent, { path, options, signal, queue }));
     });
 }
 

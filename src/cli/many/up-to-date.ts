@@ -76,21 +76,18 @@ const KEY_NAMES: Readonly<Record<string, string>> = {
 
 /** Compares everything but hashes, as bencode: so no field can be forgotten. */
 async function differentKey(torrent: Torrent, layout: SizedLayout, { options }: CreateJob): Promise<string | null> {
-  const own = isOwnText(options.createdBy);
+  // By default each version of metainfo writes its own name.
+  const own = typeof options.createdBy === 'string' || options.createdBy === false;
   const isRandom = options.entropy ?? false;
   const [old, next] = [torrent.bencode(), await bencodeOf(layout)].map((bytes) =>
     withoutHashes(decode(bytes, { limits: NO_LIMITS }).value as BencodeMap, { own, isRandom }),
   ) as [BencodeMap, BencodeMap];
-  const key = differingKey(old, next);
-  if (key !== 'info') return key === null ? null : differs(key);
-  return differs(`info.${differingKey(old.get('info') as BencodeMap, next.get('info') as BencodeMap)}`);
+  const top = differingKey(old, next);
+  if (top === null) return null;
+  const [oldInfo, nextInfo] = [old, next].map((value) => value.get('info')) as [BencodeMap, BencodeMap];
+  const key = top === 'info' ? `info.${differingKey(oldInfo, nextInfo)}` : top;
+  return `it has another ${KEY_NAMES[key] ?? `value of ${key}`}`.replace(/another (\w+s)$/, 'other $1');
 }
-
-const differs = (key: string) =>
-  `it has another ${KEY_NAMES[key] ?? `value of ${key}`}`.replace(/another (\w+s)$/, 'other $1');
-
-/** Whether `--created-by` says what to write. By default each version of metainfo writes its own name. */
-const isOwnText = (createdBy: string | boolean | undefined) => typeof createdBy === 'string' || createdBy === false;
 
 /** The bencode of a torrent whose hashes are zeros. */
 async function bencodeOf(layout: SizedLayout): Promise<Uint8Array> {

@@ -5,10 +5,12 @@ import { limitsOf } from '../../bencode/limits.ts';
 import { MetainfoError, shown, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
+import { printable } from '../../text/printable.ts';
 import { exitCodeOf } from '../exit.ts';
 import { interruptible } from '../terminal/interrupt.ts';
+import { stderr, writeLines } from '../terminal/output.ts';
 import { isStdin, named, readInput, requireOneStdin } from '../terminal/standard-input.ts';
-import { type ProfileOptions, readOptionsOf } from './option-values.ts';
+import { type ProfileOptions, readOptionsOf, type SummaryOptions } from './option-values.ts';
 
 /**
  * Reads a torrent file or, for `-`, standard input. The error suggests a correction if the arguments are swapped, or if the
@@ -31,18 +33,21 @@ export async function readTorrent(file: string, options: ProfileOptions, content
 /** A torrent on the command line, and its content. */
 export interface Invocation<Options> {
   file: string;
-  folder: string;
+  path: string;
   options: Options;
   signal: AbortSignal;
 }
 
 /** The action of a command that takes a torrent and its content. */
 export const onTorrentAndContent =
-  <Options extends ProfileOptions>(run: (torrent: Torrent, invocation: Invocation<Options>) => Promise<void>) =>
+  <Options extends ProfileOptions & SummaryOptions>(
+    run: (torrent: Torrent, invocation: Invocation<Options>) => Promise<void>,
+  ) =>
   async (file: string, folder: string, options: Options): Promise<void> => {
     // Not interruptible: reading a pipe without a writer ends only with the process.
     const torrent = await readTorrent(file, options, folder);
-    await interruptible((signal) => run(torrent, { file, folder, options, signal }));
+    const path = await contentPlace(torrent, folder, options);
+    await interruptible((signal) => run(torrent, { file, path, options, signal }));
   };
 
 async function readFromStdin(file: string, options: ProfileOptions): Promise<Torrent> {
@@ -77,7 +82,7 @@ export async function fileType(file: string): Promise<'file' | 'folder' | null> 
 }
 
 /** The subfolder named like the torrent, for users who gave its parent; null if there is none. */
-export async function ownFolderWithin({ name }: Torrent, folder: string): Promise<string | null> {
+async function ownFolderWithin({ name }: Torrent, folder: string): Promise<string | null> {
   const own = nodePath.join(folder, name);
   // The compat profile accepts names that leave the folder.
   if (nodePath.basename(own) !== name || name === '..') return null;
@@ -101,26 +106,22 @@ export async function forEachFile(files: readonly string[], action: (file: strin
   }
 }
 
-/** A path to verify, and a sentence for the user if it is not the path that was given. */
-interface ContentPlace {
-  path: string;
-  note: string | null;
-}
-
 /**
  * Finds the content of a torrent: by default below the current folder. The parent of the torrent's folder stands for the folder,
- * unless the parent has any of the torrent's own files or folders.
+ * unless the parent has any of the torrent's own files or folders. Tells the user about a path that was not given.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` without a path, if the torrent's name cannot be that of a file
  */
-export async function contentPlace(torrent: Torrent, path: string | undefined): Promise<ContentPlace> {
-  if (path === undefined) {
-    const name = safeName(torrent);
-    return { path: name, note: `checking ${nodePath.join('.', name)}` };
-  }
-  const own = await ownFolderWithin(torrent, path);
-  if (own === null || (await hasFilesOf(torrent, path))) return { path, note: null };
-  return { path: own, note: `checking ${own}, because ${path} has no files of this torrent` };
+export async function contentPlace(
+  torrent: Torrent,
+  path: string | undefined,
+  { quiet, json }: { quiet?: boolean; json?: boolean },
+): Promise<string> {
+  const own = path === undefined ? safeName(torrent) : await ownFolderWithin(torrent, path);
+  if (own === null || (path !== undefined && (await hasFilesOf(torrent, path)))) return path as string;
+  const reason = path === undefined ? '' : `, because ${path} has no files of this torrent`;
+  if (!quiet && !json) await writeLines([printable(`checking ${nodePath.join('.', own)}${reason}`)], stderr);
+  return own;
 }
 
 /**
@@ -135,7 +136,7 @@ export function safeName({ name }: Torrent): string {
 }
 
 /** Whether a folder has one of the torrent's top-level files or folders. */
-export async function hasFilesOf({ files }: Torrent, folder: string): Promise<boolean> {
+async function hasFilesOf({ files }: Torrent, folder: string): Promise<boolean> {
   const names = new Set(await readdir(folder));
   return files.some(({ path }) => names.has(path.split('/')[0] as string));
 }
