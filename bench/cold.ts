@@ -1,38 +1,37 @@
 // Creating torrents of a file that is not in the page cache, compared with `dd` reading the same file. The figures cover
-// hashing only, not the start of Node. drop_caches (for root) or `dd oflag=nocache` drops the file before each run.
+// hashing only, not the start of Node.
 //
 //   npm run bench -- cold [--size 4GiB] [--rounds 5]
 import path from 'node:path';
-import { choosePieceLength } from '../src/layout/piece-length.ts';
 import { formatBytes } from '../src/text/format.ts';
-import { findDropper, writeData } from './support/data.ts';
-import { bench, interleave, median, runHash, timeCommand, VERSIONS } from './support/measure.ts';
+import { dropFromCache, writeData } from './support/data.ts';
+import { runGenerate } from './support/generate.ts';
+import { bench, type Case, divide, measure, runCommand, VERSIONS } from './support/measure.ts';
 import { tableOf } from './support/tables.ts';
 
-await bench('cold', { size: '4GiB', rounds: '5' }, async ({ size, rounds }, folder) => {
+const DD = 'dd bs=1M';
+
+export default bench({ size: '4GiB', rounds: '5' }, async ({ size, rounds }, folder) => {
   const file = path.join(folder, 'data');
   writeData(file, size);
-  const dropper = findDropper(file);
-  if (!dropper) {
-    const skipped = [`cold: nothing drops files from the page cache in ${folder}, or fincore is not installed`];
-    return { tables: [], settings: '', skipped };
+  try {
+    dropFromCache(file);
+  } catch (error) {
+    return { tables: [], settings: '', skipped: [`cold: ${error}`] };
   }
   const dd = () => {
-    dropper.drop(file);
-    // Brings the program itself back into the page cache.
-    timeCommand(['dd', 'if=/dev/null', 'of=/dev/null'], '/');
-    return timeCommand(['dd', `if=${file}`, 'of=/dev/null', 'bs=1M'], folder);
+    dropFromCache(file);
+    return runCommand(['dd', `if=${file}`, 'of=/dev/null', 'bs=1M'], folder);
   };
-  const ours = VERSIONS.map((version) => {
-    const task = { version, pathRoot: file, pieceLength: choosePieceLength(size), threads: null, drop: dropper.name };
-    return { reader: `metainfo ${version}`, run: () => runHash(task).runs[0]?.seconds ?? Number.NaN };
+  const ours = VERSIONS.map((version): Case => {
+    const run = () => ({ seconds: runGenerate({ version, pathRoot: file, drop: true })['hashing'] });
+    return { row: `metainfo ${version}`, run };
   });
-  const runs = await interleave([{ reader: 'dd bs=1M', run: dd }, ...ours], rounds, ({ run }) => run());
-  const base = median(runs[0]?.[1] ?? []);
-  const table = tableOf('A file that is not in the page cache', ['reader', ([{ reader }]) => reader], runs, [
-    ['speed', 'GB/s', ([, seconds]) => size / median(seconds) / 1e9],
-    ['times dd bs=1M', 'ratio', ([, seconds]) => base / median(seconds)],
+  const grid = await measure([{ row: DD, run: dd }, ...ours], rounds);
+  const table = tableOf('A file that is not in the page cache', 'reader', grid.rows, [
+    ['speed', 'GB/s', (row) => divide(size / 1e9, grid.median(row))],
+    [`times ${DD}`, 'ratio', (row) => divide(grid.median(DD), grid.median(row))],
   ]);
-  const settings = `One file of ${formatBytes(size)}, dropped by ${dropper.name} before each run, a thread for each core; medians of ${rounds} interleaved rounds.`;
+  const settings = `One file of ${formatBytes(size)}, dropped from the page cache before each run, a thread for each core; medians of ${rounds} interleaved rounds.`;
   return { tables: [table], settings };
 });

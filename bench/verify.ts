@@ -5,75 +5,93 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { edit, Torrent, verify } from '../src/index.ts';
 import { formatBytes } from '../src/text/format.ts';
-import type { Task } from './processes/run-once.ts';
 import { writeData, writeFiles } from './support/data.ts';
+import { runGenerate } from './support/generate.ts';
 import {
   bench,
-  interleave,
-  METAINFO,
-  median,
-  runOnce,
-  timeCommand,
+  type Case,
+  divide,
+  inProcess,
+  measure,
+  runMetainfo,
   VERSIONS,
   type Version,
 } from './support/measure.ts';
-import { type Column, type Table, tableOf } from './support/tables.ts';
+import { type Column, columnsFor, tableOf } from './support/tables.ts';
 import { largeTorrent } from './support/torrents.ts';
 
 const SMALL_FILE = 10 * 1024;
 
-interface Contender {
-  workload: string;
-  /** The version, or what makes the torrent large. */
+interface FileTask {
   torrent: string;
-  way: string;
-  /** Returns seconds. */
-  run: () => number;
+  content?: string;
 }
 
-const inLibrary = (task: Task) => runOnce({ threads: null, ...task }).seconds;
-const commandIn =
-  (folder: string) =>
-  (...args: string[]) =>
-    timeCommand([process.execPath, METAINFO, ...args], folder);
+export const tasks = {
+  read:
+    ({ torrent }: FileTask) =>
+    async () =>
+      void (await Torrent.read(torrent)),
+  async edit(task: FileTask) {
+    const torrent = await Torrent.read(task.torrent);
+    return () => {
+      edit(torrent, { comment: 'another' });
+    };
+  },
+  async verify({ torrent: file, content = '' }: FileTask) {
+    const torrent = await Torrent.read(file);
+    return async () => {
+      const { ok } = await verify(torrent, content);
+      if (!ok) throw new Error(`${content} differs from ${file}`);
+    };
+  },
+};
+const run = inProcess(import.meta.url, tasks);
 
 /** Creating and verifying, by the command and in the library. */
-function verifying(folder: string, content: string, name: string): Contender[] {
-  const command = commandIn(folder);
-  return VERSIONS.flatMap((version): Contender[] => {
+async function verifying(folder: string, content: string, name: string): Promise<Case[]> {
+  const cases: Case[] = [];
+  for (const version of VERSIONS) {
+    const row = `${name}, ${version}`;
     const torrent = path.join(folder, `${path.basename(content)} ${version}.torrent`);
     const create = (output: string) =>
-      command('create', content, '--torrent-version', version, '--output', output, '--force', '--quiet');
-    create(torrent);
-    const byCommand = { torrent: version, workload: `${name}, the command` };
-    const library = { torrent: version, workload: `${name}, the library, after reading the torrent` };
-    return [
-      { ...byCommand, way: 'create', run: () => create(path.join(folder, 'new.torrent')) },
-      { ...byCommand, way: 'verify', run: () => command('verify', torrent, content, '--quiet') },
-      { ...library, way: 'generate', run: () => inLibrary({ way: 'generate', version, content }) },
-      { ...library, way: 'verify', run: () => inLibrary({ way: 'verify', torrent, content }) },
-    ];
-  });
+      runMetainfo(folder, 'create', content, '-k', version, '--output', output, '--force', '--quiet');
+    await create(torrent);
+    cases.push(
+      { row, column: 'create', run: () => create('new.torrent') },
+      { row, column: 'verify', run: () => runMetainfo(folder, 'verify', torrent, content, '--quiet') },
+      { row, column: 'library: generate', run: () => runGenerate({ version, pathRoot: content }) },
+      { row, column: 'library: verify', run: () => run('verify', { torrent, content }) },
+    );
+  }
+  return cases;
 }
 
 /** One more file: creating again, hashing only the new file, and creating with a cache that knows the other files. */
-function updating(folder: string, content: string, count: number): Contender[] {
-  const command = commandIn(folder);
-  const cached = ['--cache-dir', path.join(folder, 'cache')];
-  return (['v2', 'hybrid'] as const).flatMap((version): Contender[] => {
-    const [old, output] = [path.join(folder, `old ${version}.torrent`), path.join(folder, 'new.torrent')];
-    const create = (target: string, ...more: string[]) =>
-      command('create', content, '--torrent-version', version, '--output', target, '--force', '--quiet', ...more);
+async function updating(folder: string, count: number): Promise<Case[]> {
+  const content = path.join(folder, 'grown');
+  writeFiles(content, count, SMALL_FILE);
+  // Dates of torrents are whole seconds, rounded down: wait until that is later than the files.
+  await delay(1_100);
+  const options = ['--output', 'new.torrent', '--force', '--quiet'];
+  const cases: Case[] = [];
+  for (const row of ['v2', 'hybrid']) {
+    const old = path.join(folder, `old ${row}.torrent`);
+    const create = (...more: string[]) => runMetainfo(folder, 'create', content, '-k', row, ...options, ...more);
     // Without a date, or with files that are newer than it, update would read every file.
-    create(old, '--date', 'now');
-    const about = { workload: `A file of 10 MiB added to ${count.toLocaleString('en')} of 10 KiB`, torrent: version };
-    return [
-      { ...about, way: 'create', run: () => create(output) },
-      { ...about, way: 'update', run: () => command('update', old, content, '--output', output, '--force', '--quiet') },
-      { ...about, way: 'create --cache', run: () => create(output, ...cached) },
-    ];
-  });
+    await create('--output', old, '--date', 'now');
+    cases.push(
+      { row, column: 'create', run: () => create() },
+      { row, column: 'update', run: () => runMetainfo(folder, 'update', old, content, ...options) },
+      { row, column: 'create --cache', run: () => create('--cache-dir', path.join(folder, 'cache')) },
+    );
+  }
+  writeData(path.join(content, 'added'), 10 * 2 ** 20);
+  // Fills the cache.
+  for (const { column, run: fill } of cases) if (column === 'create --cache') await fill();
+  return cases;
 }
 
 /** Torrents of about the size that was asked for, by what fills them. */
@@ -93,60 +111,47 @@ function largeTorrents(torrentBytes: number): Record<string, Uint8Array> {
   };
 }
 
-function editing(folder: string, torrentBytes: number): Contender[] {
-  return Object.entries(largeTorrents(torrentBytes)).flatMap(([name, bytes], i): Contender[] => {
+const editing = (folder: string, torrentBytes: number): Case[] =>
+  Object.entries(largeTorrents(torrentBytes)).flatMap(([name, bytes], i) => {
     const torrent = path.join(folder, `${i}.torrent`);
     writeFileSync(torrent, bytes);
     const command = ['edit', torrent, '--comment', 'another', '--output', 'edited.torrent', '--force'];
-    const about = {
-      workload: 'Another comment for a large torrent',
-      torrent: `${name}, ${(bytes.length / 1e6).toFixed(1)} MB`,
-    };
+    const row = `${name}, ${(bytes.length / 1e6).toFixed(1)} MB`;
     return [
-      { ...about, way: 'command', run: () => commandIn(folder)(...command) },
-      { ...about, way: 'Torrent.read', run: () => inLibrary({ way: 'Torrent.read', torrent }) },
-      { ...about, way: 'edit', run: () => inLibrary({ way: 'edit', torrent }) },
+      { row, column: 'command', run: () => runMetainfo(folder, ...command) },
+      { row, column: 'Torrent.read', run: () => run('read', { torrent }) },
+      { row, column: 'edit', run: () => run('edit', { torrent }) },
     ];
   });
-}
-
-/** A table of one workload: a row for each torrent, a column for each way, and the ratio if there are two ways. */
-function tableFor(workload: string, all: readonly [Contender, number[]][]): Table {
-  const runs = all.filter(([contender]) => contender.workload === workload);
-  const ways = [...new Set(runs.map(([{ way }]) => way))];
-  const torrents = [...new Set(runs.map(([{ torrent }]) => torrent))];
-  const secondsOf = (torrent: string, way?: string) =>
-    median(runs.find(([contender]) => contender.torrent === torrent && contender.way === way)?.[1] ?? []);
-  const columns = ways.map((way): Column<string> => [way, 's', (torrent) => secondsOf(torrent, way)]);
-  const [first, second] = ways;
-  if (ways.length === 2)
-    columns.push([
-      `${second} / ${first}`,
-      'ratio',
-      (torrent) => secondsOf(torrent, second) / secondsOf(torrent, first),
-    ]);
-  return tableOf(workload, ['torrent', (torrent) => torrent], torrents, columns);
-}
 
 const options = { size: '1GiB', files: '20000', megabytes: '40', rounds: '5' };
-await bench('verify', options, async ({ size, files, megabytes, rounds }, folder) => {
-  const place = (name: string) => path.join(folder, name);
-  writeData(place('large'), size);
-  writeFiles(place('small'), files, SMALL_FILE);
-  writeFiles(place('grown'), Math.ceil(files / 2), SMALL_FILE);
-  // Dates of torrents are whole seconds, rounded down: wait until that is later than the files.
-  await delay(1_100);
-  const updates = updating(folder, place('grown'), Math.ceil(files / 2));
-  writeData(place('grown/added'), 10 * 2 ** 20);
-  // Fills the cache.
-  for (const { way, run } of updates) if (way === 'create --cache') run();
-  const contenders = [
-    ...verifying(folder, place('large'), `One file of ${formatBytes(size)}`),
-    ...verifying(folder, place('small'), `${files.toLocaleString('en')} files of ${formatBytes(SMALL_FILE)}`),
-    ...editing(folder, megabytes * 1e6),
-    ...updates,
+export default bench(options, async ({ size, files, megabytes, rounds }, folder) => {
+  const [large, small] = [path.join(folder, 'large'), path.join(folder, 'small')];
+  writeData(large, size);
+  writeFiles(small, files, SMALL_FILE);
+  /** A row for each torrent, a column for each way. */
+  const compare = async (title: string, cases: Case[], pairs: [string, string][] = []) => {
+    const grid = await measure(cases, rounds);
+    const ways = [...new Set(cases.flatMap(({ column }) => column ?? []))];
+    return tableOf(title, 'torrent', grid.rows, [
+      ...columnsFor(ways, 's', (row, way) => grid.median(row, way)),
+      ...pairs.map(
+        ([a, b]): Column => [`${a} / ${b}`, 'ratio', (row) => divide(grid.median(row, a), grid.median(row, b))],
+      ),
+    ]);
+  };
+  const verified = [
+    ...(await verifying(folder, large, `one file of ${formatBytes(size)}`)),
+    ...(await verifying(folder, small, `${files.toLocaleString('en')} files of 10 KiB`)),
   ];
-  const runs = await interleave(contenders, rounds, ({ run }) => run());
-  const tables = [...new Set(contenders.map(({ workload }) => workload))].map((name) => tableFor(name, runs));
+  const grown = Math.ceil(files / 2);
+  const tables = [
+    await compare('Verifying, and creating for comparison', verified, [
+      ['verify', 'create'],
+      ['library: verify', 'library: generate'],
+    ]),
+    await compare('Another comment for a large torrent', editing(folder, megabytes * 1e6)),
+    await compare(`A file of 10 MiB added to ${grown.toLocaleString('en')} of 10 KiB`, await updating(folder, grown)),
+  ];
   return { tables, settings: `Warm files, a thread for each core; medians of ${rounds} interleaved rounds.` };
 });

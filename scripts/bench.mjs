@@ -8,7 +8,8 @@ const bench = named[0]?.startsWith('-') === false ? named.shift() : 'create';
 const benches = filesIn('bench').flatMap((file) => /^bench\/([a-z]+)\.ts$/.exec(file)?.[1] ?? []);
 if (!benches.includes(bench)) fail(`there is no bench ${bench}: npm run bench -- ${benches.join('|')}`);
 setup();
-const args = ['--import', './scripts/ts.mjs', `bench/${bench}.ts`, ...named];
+// A soak collects garbage.
+const args = ['--expose-gc', '--import', './scripts/ts.mjs', 'bench/support/run.ts', bench, ...named];
 // glibc keeps tens of MiB of freed memory; with this threshold it returns them, so that a soak can see growth.
 const env = { ...process.env, ...(bench === 'soak' && { MALLOC_MMAP_THRESHOLD_: `${2 ** 17}` }) };
 process.exit(spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env }).status ?? 1);

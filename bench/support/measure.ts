@@ -1,16 +1,9 @@
-// The tools of every bench: options, interleaved rounds, medians, clocks, memory and processes.
+// What the benches share: cases in interleaved rounds, medians, clocks, memory and processes.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import type { HashReport, HashTask } from '../processes/hash.ts';
-import type { Report, Task } from '../processes/run-once.ts';
-import { type BenchName, type Findings, RESULTS, record } from './results.ts';
-import type { Column, Unit } from './tables.ts';
+import { peakOf } from '../../test/support/proc.ts';
+import type { Findings } from './results.ts';
 
 export const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
 export type Version = (typeof VERSIONS)[number];
@@ -18,57 +11,28 @@ export type Version = (typeof VERSIONS)[number];
 /** The command as it is installed, built by `npm run bench` when it is out of date. */
 export const METAINFO = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
-const UNITS = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, s: 1, m: 60, h: 3600 };
-
-/** Reads a number with one of these units: bytes, or seconds. */
-const amount = (pattern: RegExp, example: string) => (text: string) => {
-  const [, count, unit] = pattern.exec(text) ?? [];
-  if (!unit) throw new Error(`expected ${example}, got ${text}`);
-  return Number(count) * UNITS[unit as keyof typeof UNITS];
-};
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) throw new Error(`expected a whole number above 0, got ${text}`);
-  return count;
+/** A bench as support/run.ts runs it: its options with their defaults, and what it measures in a temporary folder. */
+export interface Bench<N extends string> {
+  options: Record<N, string>;
+  run: (options: Record<N, number>, folder: string) => Promise<Findings>;
 }
 
-/** How the text of an option becomes a number; every option that is not here is a whole number above 0. */
-const OPTIONS: Record<string, (text: string) => number> = {
-  size: amount(/^(\d+)(KiB|MiB|GiB)$/, 'a size such as 4GiB'),
-  part: amount(/^(\d+)(KiB|MiB|GiB)$/, 'a size such as 512MiB'),
-  time: amount(/^(\d+)([smh])$/, 'a time such as 20m'),
-  scale(text) {
-    const scale = text === 'tiny' ? 1 / 256 : Number(text);
-    if (!(scale > 0)) throw new Error(`expected tiny or a number above 0, got ${text}`);
-    return scale;
-  },
-};
+/** Declares a bench: the default export of its file. */
+export const bench = <N extends string>(options: Record<N, string>, run: Bench<N>['run']): Bench<N> => ({
+  options,
+  run,
+});
 
-/**
- * Runs a bench with the options of the command line, in a temporary folder that is always removed, and records what it
- * finds. Every bench also has `--out`, the file for its results.
- */
-export async function bench<N extends string>(
-  name: BenchName,
-  defaults: Record<N, string>,
-  measure: (options: Record<N, number>, folder: string) => Promise<Findings>,
-): Promise<void> {
-  const texts = Object.entries<string>({ ...defaults, out: RESULTS });
-  const { values } = parseArgs({
-    options: Object.fromEntries(texts.map(([key, text]) => [key, { type: 'string' as const, default: text }])),
-  });
-  const { out, ...rest } = values as Record<string, string>;
-  const options = Object.entries(rest).map(([key, text]) => [key, (OPTIONS[key] ?? parseCount)(text)]);
-  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-bench-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
-  record(name, await measure(Object.fromEntries(options), folder), out as string);
+/** What one run measured, by the name of the measure. */
+export type Sample = Record<string, unknown>;
+
+/** One contender: a cell of a table. */
+export interface Case {
+  row: string;
+  /** Default: an empty name. */
+  column?: string;
+  run: () => Sample | Promise<Sample>;
 }
-
-/** A column for each version. */
-export const byVersion = <F>(more: string, unit: Unit, value: (figure: F, version: Version) => number | null) =>
-  VERSIONS.map((version): Column<F> => [`${version}${more}`, unit, (figure) => value(figure, version)]);
 
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
@@ -77,49 +41,59 @@ export function median(numbers: readonly number[]): number {
   return ((low as number) + (high as number)) / 2;
 }
 
-/** The value that this share of the numbers, 0 to 1, does not exceed. */
-export function percentile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+/** The quotient, or null if one of the numbers is missing. */
+export const divide = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a / b);
+
+/** The samples of all rounds, by row and column. */
+export class Grid {
+  readonly #samples = new Map<string, Map<string, Sample[]>>();
+
+  add(row: string, column: string, sample: Sample): void {
+    const cells = this.#samples.get(row) ?? new Map<string, Sample[]>();
+    this.#samples.set(row, cells.set(column, [...(cells.get(column) ?? []), sample]));
+  }
+
+  get rows(): string[] {
+    return [...this.#samples.keys()];
+  }
+
+  /** The values of one measure in a cell: a measure is missing where the system does not say it. */
+  values<T = number>(row: string, column = '', measure = 'seconds'): T[] {
+    const samples = this.#samples.get(row)?.get(column) ?? [];
+    return samples.flatMap((sample) => (sample[measure] ?? []) as T);
+  }
+
+  /** The median of one measure in a cell, or null. */
+  median(row: string, column = '', measure = 'seconds'): number | null {
+    const values = this.values(row, column, measure);
+    return values.length > 0 ? median(values) : null;
+  }
 }
 
 /**
- * Runs every contender once a round, so that a disturbance of the machine meets all of them; each round begins with
- * another one.
- *
- * @returns the contenders, each with a result for each round
+ * Runs every case once a round, so that a disturbance of the machine meets all of them; each round begins with another
+ * one.
  */
-export async function interleave<C, R>(
-  contenders: readonly C[],
-  rounds: number,
-  run: (contender: C) => R | Promise<R>,
-): Promise<[C, R[]][]> {
-  const runs = contenders.map((contender): [C, R[]] => [contender, []]);
+export async function measure(cases: readonly Case[], rounds: number): Promise<Grid> {
+  const grid = new Grid();
   for (let round = 0; round < rounds; round += 1)
-    for (let i = 0; i < runs.length; i += 1) {
-      const [contender, results] = runs[(round + i) % runs.length] as [C, R[]];
-      results.push(await run(contender));
+    for (let i = 0; i < cases.length; i += 1) {
+      const { row, column = '', run } = cases[(round + i) % cases.length] as Case;
+      grid.add(row, column, await run());
     }
-  return runs;
+  return grid;
 }
 
-/** Wall seconds of a command that must succeed. */
-export function timeCommand([command = '', ...args]: readonly string[], cwd: string): number {
-  const started = performance.now();
-  const { status, error, stderr } = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
-  const seconds = (performance.now() - started) / 1000;
-  if (status !== 0) throw error ?? new Error(`${[command, ...args].join(' ')}: ${stderr}`);
-  return seconds;
+/** Does some work for every item of a queue, for this many at once. */
+export async function takeTurns<T>(queue: IterableIterator<T>, atOnce: number, work: (item: T) => Promise<unknown>) {
+  const lane = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
 }
 
-export interface CommandReport {
-  seconds: number;
-  /** Peak resident memory; null where the system does not say. */
-  peakBytes: number | null;
-}
-
-/** Like {@link timeCommand}, but also measures memory. */
-export async function measureCommand([command = '', ...args]: readonly string[], cwd: string): Promise<CommandReport> {
+/** Runs a command that must succeed, and measures its wall seconds and its peak memory, with its start. */
+export async function runCommand([command = '', ...args]: readonly string[], cwd: string) {
   const started = performance.now();
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
   let [stderr, peakBytes]: [string, number | null] = ['', null];
@@ -139,63 +113,32 @@ export async function measureCommand([command = '', ...args]: readonly string[],
   }
 }
 
-/** The version that a command prints, as the pattern finds it; null when it is not installed or prints none. */
-export function versionOf([command = '', ...args]: readonly string[], pattern: RegExp): string | null {
-  const { error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
-  return error ? null : (pattern.exec(`${stdout}\n${stderr}`)?.[1] ?? null);
+/** Runs the metainfo command like {@link runCommand}. */
+export const runMetainfo = (folder: string, ...args: string[]) =>
+  runCommand([process.execPath, METAINFO, ...args], folder);
+
+/** Runs a program that prints its sample as JSON. */
+export function runProgram<R = Sample>([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): R {
+  const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
+  const { status, error, stdout, stderr } = spawnSync(command, args, options);
+  if (status !== 0) throw error ?? new Error(`${command} ${args[0]}: ${stderr}`);
+  return JSON.parse(stdout) as R;
 }
 
-/** Runs `bench/processes/NAME.ts`, with fresh memory and its own environment, and returns the JSON that it prints. */
-export function runChild<T>(name: string, input: unknown, env: NodeJS.ProcessEnv = {}): T {
-  const script = fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url));
-  // watchMemory collects garbage.
-  const args = ['--expose-gc', '--import', './scripts/ts.mjs', script, JSON.stringify(input)];
-  const { status, error, stdout, stderr } = spawnSync(process.execPath, args, {
-    encoding: 'utf8',
-    env: { ...process.env, ...env },
-  });
-  if (status !== 0) throw error ?? new Error(`${name}: ${stderr}`);
-  return JSON.parse(stdout) as T;
-}
+/** Runs a TypeScript program like {@link runProgram}. */
+export const runScript = <R = Sample>(script: string, args: string[], env: NodeJS.ProcessEnv = {}): R =>
+  runProgram([process.execPath, ...NODE_OPTIONS, script, ...args], env);
 
-export const runOnce = (task: Task): Report => runChild('run-once', task);
-export const runHash = (task: HashTask, env?: NodeJS.ProcessEnv): HashReport => runChild('hash', task, env);
+/** For TypeScript, and for test/support/proc.ts. */
+export const NODE_OPTIONS = ['--import', './scripts/ts.mjs', '--expose-gc'];
+export const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
-/** Starts to measure memory; the returned function gives the peak since then, in bytes beyond the memory at the start. */
-export async function watchMemory(): Promise<() => number> {
-  // Garbage from loading would hide new memory that takes its place. V8 frees it on other threads.
-  globalThis.gc?.();
-  await setTimeout(50);
-  try {
-    writeFileSync('/proc/self/clear_refs', '5');
-  } catch {
-    // Where the peak cannot be reset, the highest until now counts as idle.
-  }
-  const peak = () => peakOf('self') ?? process.resourceUsage().maxRSS * 1024;
-  const idle = peak();
-  // The system's page counters lag behind a little.
-  return () => Math.max(0, peak() - idle);
-}
+/** Work that is measured; it may return more measures, or replace those that child.ts takes. */
+export type Work = () => unknown;
+type Task = (input: never) => Work | Promise<Work>;
 
-/** Seconds for which the main thread, which runs JavaScript, had or awaited a processor; null where the system does not say. */
-export function mainThreadSeconds(state: 'running' | 'waiting'): number | null {
-  return procNumber(`self/task/${process.pid}/schedstat`, state === 'running' ? /^(\d+)/ : /^\d+ (\d+)/, 1e-9);
-}
-
-/** Peak resident memory of a process in bytes; null where the system does not say, or the process has ended. */
-const peakOf = (pid: number | 'self' | undefined) => procNumber(`${pid}/status`, /VmHWM:\s+(\d+)/, 1024);
-
-function procNumber(file: string, pattern: RegExp, unit: number): number | null {
-  try {
-    const match = pattern.exec(readFileSync(`/proc/${file}`, 'utf8'));
-    return match ? Number(match[1]) * unit : null;
-  } catch {
-    return null;
-  }
-}
-
-/** The threads, descriptors and resident memory of this process now. */
-export function usage(): { threads: number; descriptors: number; rss: number } {
-  const count = (name: string) => readdirSync(`/proc/self/${name}`).length;
-  return { threads: count('task'), descriptors: count('fd'), rss: process.memoryUsage.rss() };
-}
+/** Returns a function that runs a task of a module, which exports `tasks`, in a process of its own. */
+export const inProcess =
+  <T extends Record<string, Task>>(url: string, _tasks: T) =>
+  <N extends keyof T & string>(name: N, input: Parameters<T[N]>[0], env?: NodeJS.ProcessEnv): Sample =>
+    runScript(CHILD, [url, name, JSON.stringify(input)], env);

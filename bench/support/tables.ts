@@ -16,7 +16,7 @@ const FORMATS = {
 };
 export type Unit = keyof typeof FORMATS;
 /** Units of times and rates, which are above 0. They stand in the head of a column; the others are in the text of every number. */
-export const IN_HEAD: readonly Unit[] = ['s', 'ms', 'µs', 'GB/s', '/s'];
+const IN_HEAD: readonly Unit[] = ['s', 'ms', 'µs', 'GB/s', '/s'];
 
 export interface Table {
   title: string;
@@ -30,25 +30,39 @@ export interface Table {
   notes: string[];
 }
 
-/** A column as it is computed from a figure. */
-export type Column<F> = [name: string, unit: Unit, value: (figure: F) => number | null];
+/** A column as it is computed from the name of a row. */
+export type Column = [name: string, unit: Unit, value: (row: string) => number | null];
 
-/** Makes a table with a row for each figure. */
-export function tableOf<F>(
+/** Makes a column for each key, such as a version; its name is the key, between `prefix` and `suffix`. */
+export const columnsFor = <K extends string>(
+  keys: readonly K[],
+  unit: Unit,
+  value: (row: string, key: K) => number | null,
+  { prefix = '', suffix = '' } = {},
+): Column[] => keys.map((key) => [`${prefix}${key}${suffix}`, unit, (row) => value(row, key)]);
+
+/** Makes a table with these rows; `first` is the head of their names. */
+export const tableOf = (
   title: string,
-  first: [name: string, text: (figure: F) => string],
-  figures: readonly F[],
-  columns: readonly Column<F>[],
+  first: string,
+  rows: readonly string[],
+  columns: readonly Column[],
   notes: string[] = [],
-): Table {
-  return {
-    title,
-    first: first[0],
-    columns: columns.map(([name, unit]) => ({ name, unit })),
-    rows: figures.map((figure) => [first[1](figure), ...columns.map(([, , value]) => value(figure))]),
-    notes,
-  };
-}
+): Table => ({
+  title,
+  first,
+  columns: columns.map(([name, unit]) => ({ name, unit })),
+  rows: rows.map((row) => [row, ...columns.map(([, , value]) => value(row))]),
+  notes,
+});
+
+/** The columns of a table of timers. `value` gives one of the measures of `watchTimer` in test/support/timer.ts. */
+export const timerColumns = (value: (row: string, measure: string) => number | null): Column[] => [
+  ['median', 'ms', (row) => value(row, 'timerMedian')],
+  ['99 %', 'ms', (row) => value(row, 'timer99')],
+  ['99 % without waiting for a processor', 'ms', (row) => value(row, 'timer99Own')],
+  ['most', 'ms', (row) => value(row, 'timerMost')],
+];
 
 /** A table as text: every column as wide as its widest cell, the first to the left and the others to the right. */
 function cellsOf({ first, columns, rows }: Table): string[][] {
@@ -74,10 +88,4 @@ export function markdown(table: Table): string {
   const [head, ...rows] = cellsOf(table).map((cells) => `| ${cells.join(' | ')} |`);
   const rule = `| --- |${' ---: |'.repeat(table.columns.length)}`;
   return [`**${table.title}**\n`, head, rule, ...rows, ...table.notes.map((note) => `\n${note}`)].join('\n');
-}
-
-/** The number in one cell of a table, or null. */
-export function cell(table: Table, row: string, column: string): number | null {
-  const at = table.columns.findIndex(({ name }) => name === column);
-  return (table.rows.find(([name]) => name === row)?.[at + 1] as number | null | undefined) ?? null;
 }

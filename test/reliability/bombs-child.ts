@@ -2,10 +2,8 @@
  * Runs hostile torrents through the functions that read one, and reports results and costs, a line for each torrent.
  * bombs.test.ts starts it as a process of its own: `bombs-child.ts bombs|large FOLDER`.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { BencodeError } from '../../src/bencode/bencode-error.ts';
 import { decode } from '../../src/bencode/decode.ts';
 import { LimitError } from '../../src/bencode/limits.ts';
@@ -18,6 +16,7 @@ import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { formatTorrent } from '../../src/print/print-torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { BOMBS, LARGE } from '../support/bombs.ts';
+import { peak, resetPeak } from '../support/proc.ts';
 import { writeTree } from '../support/tree.ts';
 
 export interface BombAnswer {
@@ -32,17 +31,6 @@ export interface BombAnswer {
   memory: number;
   /** Memory that earlier torrents left behind, in bytes: it could hide memory that this one takes. */
   left: number;
-}
-
-/** Returns the peak resident memory in bytes since the last reset. */
-const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
-
-/** Collects garbage, waits until V8 has given it back, which it does on other threads, and resets the peak. */
-async function settle(): Promise<void> {
-  globalThis.gc?.();
-  await delay(100);
-  globalThis.gc?.();
-  writeFileSync('/proc/self/clear_refs', '5');
 }
 
 function codeOf(error: unknown): string {
@@ -70,7 +58,7 @@ type Through = (entry: string, work: () => unknown) => Promise<void>;
 async function measure(name: string, make: () => Buffer, callAll: (bytes: Buffer, through: Through) => Promise<void>) {
   const start = process.cpuUsage();
   const bytes = make();
-  await settle();
+  await resetPeak();
   const before = peak();
   const left = Math.max(0, before - bytes.length - LEAST);
   const answer: BombAnswer = { name, size: bytes.length, outcomes: {}, seconds: 0, memory: 0, left };
@@ -85,7 +73,7 @@ async function measure(name: string, make: () => Buffer, callAll: (bytes: Buffer
 }
 
 const [kind, folder] = process.argv.slice(2) as ['bombs' | 'large', string];
-await settle();
+await resetPeak();
 /** The memory before the first torrent. */
 const LEAST = peak();
 

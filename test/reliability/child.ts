@@ -1,6 +1,6 @@
 /** The scenarios that reliability tests run in processes of their own: see run-child.ts. */
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { statSync, writeSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import type { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentVersion } from '../../src/model/discriminator.ts';
 import { loadMalloc } from '../support/malloc.ts';
+import { descriptorCount, mainThreadSeconds, peak, threadCount } from '../support/proc.ts';
 import { cpuSeconds } from '../support/timing.ts';
 import { Leftovers } from './leftovers.ts';
 
@@ -153,15 +154,12 @@ const usage = async (inUse: () => number) => {
     await sleep(5);
   }
   return {
-    descriptors: readdirSync('/proc/self/fd').length,
-    threads: readdirSync('/proc/self/task').length,
+    descriptors: descriptorCount(),
+    threads: threadCount(),
     heap: process.memoryUsage().heapUsed + process.memoryUsage().external,
     malloc: inUse(),
   };
 };
-
-/** Returns the peak resident memory in bytes. Unlike maxRSS, it does not include the parent process. */
-const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
 
 const scenarios = {
   async exit(file: string, queued: string) {
@@ -341,8 +339,8 @@ const scenarios = {
     const draft = await draftOf(file);
     const { nativeEngine } = await import('../../src/hash/native.ts');
     const engine = nativeEngine();
-    // The processor time of the main thread: a clock would measure the scheduler of the system too.
-    const used = () => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e9;
+    // A clock would measure the scheduler of the system too.
+    const used = () => mainThreadSeconds('running') ?? Number.NaN;
     let [last, most, turns] = [used(), 0, 0];
     const timer = setInterval(() => {
       most = Math.max(most, used() - last);
@@ -357,28 +355,27 @@ const scenarios = {
   /** Counts threads after 1,000 jobs one after the other, after 1,000 at once, and when the parked threads have ended. */
   async parkedThreads(file: string) {
     const hash = await hashingOf(file);
-    const threads = () => readdirSync('/proc/self/task').length;
     // Node starts threads of its own for the file system.
     await stat(file);
-    const before = threads();
+    const before = threadCount();
     let most = 0;
     for (let i = 0; i < 1000; i += 1) {
       await hash();
-      most = Math.max(most, threads());
+      most = Math.max(most, threadCount());
     }
     tell({ before, most });
     await Promise.all(Array.from({ length: 1000 }, hash));
-    tell({ most: threads() });
+    tell({ most: threadCount() });
     const idle = now();
-    while (threads() > before && now() - idle < 60) await sleep(100);
-    tell({ most: threads(), seconds: now() - idle });
+    while (threadCount() > before && now() - idle < 60) await sleep(100);
+    tell({ most: threadCount(), seconds: now() - idle });
   },
 
   /** Ends the process while threads are parked. */
   async exitWithParkedThreads(file: string) {
     const hash = await hashingOf(file);
     await Promise.all(Array.from({ length: 20 }, hash));
-    tell({ threads: readdirSync('/proc/self/task').length });
+    tell({ threads: threadCount() });
     tell({ at: now() });
     process.exit(7);
   },
@@ -387,16 +384,15 @@ const scenarios = {
   async terminateWithParkedThreads(file: string) {
     // Node starts threads of its own for the file system.
     await stat(file);
-    const before = readdirSync('/proc/self/task').length;
+    const before = threadCount();
     const worker = hashingWorker(`parked ${file}`);
     await hashing(worker);
-    const threads = () => readdirSync('/proc/self/task').length;
-    const parked = threads();
+    const parked = threadCount();
     const started = now();
     await worker.terminate();
     // Threads end by themselves when they were idle for three seconds.
-    while (threads() > before && now() - started < 60) await sleep(10);
-    tell({ parked: parked - before, left: threads() - before, seconds: now() - started });
+    while (threadCount() > before && now() - started < 60) await sleep(10);
+    tell({ parked: parked - before, left: threadCount() - before, seconds: now() - started });
     const hash = await hashingOf(file);
     const all = await Promise.all(Array.from({ length: 20 }, hash));
     tell({ hashed: all.length });
@@ -404,14 +400,13 @@ const scenarios = {
 
   async crowd(file: string, jobs: string) {
     const draft = await draftOf(file);
-    const threads = () => readdirSync('/proc/self/task').length;
     // Node starts threads of its own for the file system.
     await stat(file);
-    const before = threads();
+    const before = threadCount();
     await draft.generate();
     let most = 0;
     const timer = setInterval(() => {
-      most = Math.max(most, threads());
+      most = Math.max(most, threadCount());
     }, 1);
     await Promise.all(Array.from({ length: Number(jobs) }, () => draft.generate({ threads: null })));
     clearInterval(timer);
@@ -421,11 +416,10 @@ const scenarios = {
   async manyFiles(file: string, count: string) {
     const { Torrent } = await import('../../src/model/torrent/torrent.ts');
     const torrent = await (await draftOf(file)).generate();
-    const descriptors = () => readdirSync('/proc/self/fd').length;
-    const before = descriptors();
+    const before = descriptorCount();
     let most = before;
     const timer = setInterval(() => {
-      most = Math.max(most, descriptors());
+      most = Math.max(most, descriptorCount());
     }, 1);
     const names = Array.from({ length: Number(count) }, (_, i) => `${file} ${i}.torrent`);
     await Promise.all(names.map((name) => torrent.write(name)));

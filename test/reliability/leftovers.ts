@@ -4,11 +4,10 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Counts } from '../support/faults.ts';
+import { threadCount } from '../support/proc.ts';
 
 /** A thread that has left a job may not be parked yet when the next job needs one, so that there are more than a job has. */
 const MOST_PARKED = 2 * availableParallelism();
-
-const threadCount = () => readdirSync('/proc/self/task').length;
 
 /** Returns the descriptors of files in a folder. */
 function openFiles(folder: string): string[] {

@@ -2,18 +2,17 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
-import type { LoadReport, LoadTask } from '../../bench/processes/load.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
+import type { LoadReport, LoadTask } from './load-child.ts';
 import { procMissing, runChild, runScript } from './run-child.ts';
 
 const MIB = 2 ** 20;
 
 async function load(t: TestContext, engine: 'native' | 'node', task: Omit<LoadTask, 'folder'>): Promise<LoadReport> {
   const input: LoadTask = { folder: await temporaryFolder(t), ...task };
-  const { code, told } = await runScript<LoadReport>('../../bench/processes/load.ts', [JSON.stringify(input)], {
-    METAINFO_ENGINE: engine,
-  });
+  const args = [JSON.stringify(input)];
+  const { code, told } = await runScript<LoadReport>('load-child.ts', args, { METAINFO_ENGINE: engine });
   const [report] = told;
   assert.deepEqual(
     { code, wrong: report?.wrong, settled: report?.settled },
@@ -34,14 +33,14 @@ describe('many jobs at once, and 8 large ones', { skip: procMissing }, () => {
     const title = `${jobs.toLocaleString('en')} ${mixed ? 'of all kinds' : 'creations'}, ${engine}`;
     it(`${title}: all give the right result within bounded memory, threads and descriptors`, async (t) => {
       const report = await load(t, engine, { jobs, large: 8, largeBytes, mixed });
-      const { threads, threadsBefore, descriptors, descriptorsBefore, rssBytes, rssBeforeBytes, waitingBytes } = report;
+      const { threads, threadsBefore, descriptors, descriptorsBefore, rss, rssBefore, waitingBytes } = report;
       const cores = availableParallelism();
       // Threads that handed over their place may not have ended yet.
       assert.ok(threads <= threadsBefore + 4 * cores, `${threads} threads, ${threadsBefore} before`);
       // Sixteen per hashing thread, and those for folders and torrent files.
       const most = descriptorsBefore + 16 * cores + 64;
       assert.ok(descriptors <= most, `${descriptors} descriptors, ${descriptorsBefore} before`);
-      const grown = rssBytes - rssBeforeBytes;
+      const grown = rss - rssBefore;
       assert.ok(grown < 256 * MIB, `${grown} bytes more`);
       assert.ok(waitingBytes < 16 * 1024, `${waitingBytes} bytes a job that waits`);
       if (mixed) assert.ok(report.aborted >= jobs / 18, `${report.aborted} aborted`);

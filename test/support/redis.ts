@@ -27,24 +27,14 @@ export interface RedisServer {
 /** Starts a server that ends with the test. */
 export async function redisServer(
   t: { after(work: () => Promise<void>): void },
-  { program = 'redis-server', password = '' } = {},
+  { program = 'redis-server', password = '', isPersistent = true } = {},
 ): Promise<RedisServer> {
   const folder = await temporaryFolder(t);
   const port = await freePort();
   let child: ChildProcess | null = null;
   const start = async () => {
-    const options = [
-      '--port',
-      `${port}`,
-      '--bind',
-      '127.0.0.1',
-      '--dir',
-      folder,
-      '--appendonly',
-      'yes',
-      '--appendfsync',
-      'always',
-    ];
+    const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder];
+    if (isPersistent) options.push('--appendonly', 'yes', '--appendfsync', 'always');
     const secret = password === '' ? [] : ['--requirepass', password];
     const started = spawn(program, [...options, '--save', '', ...secret], { stdio: ['ignore', 'pipe', 'ignore'] });
     child = started;

@@ -1,7 +1,7 @@
-"""Makes a torrent of each file of a folder with libtorrent and prints the time, like bench/processes/each.ts.
+"""Makes torrents with libtorrent: with_libtorrent.py VERSION PIECE_LENGTH OUTPUT PATH, or the task of bench/small.ts as JSON.
 
-Call it as each_with_libtorrent.py TASK, with the task as JSON. The binding does not hash memory, and takes the caller's
-hashes for v1 only.
+The binding always hashes with one thread, because its set_piece_hashes takes no settings. with_libtorrent.cc does the same
+with every core. It does not hash memory, and takes the caller's hashes for v1 only.
 """
 
 import hashlib
@@ -12,7 +12,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import libtorrent as lt
-from with_libtorrent import FLAGS, make
+
+FLAGS = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only, "hybrid": 0}
+
+
+def make(version: str, piece_length: int, path: str) -> bytes:
+    files = lt.file_storage()
+    lt.add_files(files, path)
+    torrent = lt.create_torrent(files, piece_length, FLAGS[version])
+    lt.set_piece_hashes(torrent, os.path.dirname(path))
+    return lt.bencode(torrent.generate())
 
 
 def make_from_memory(piece_length: int, name: str, data: memoryview) -> bytes:
@@ -25,7 +34,7 @@ def make_from_memory(piece_length: int, name: str, data: memoryview) -> bytes:
     return lt.bencode(torrent.generate())
 
 
-def main(task: dict) -> None:
+def make_each(task: dict) -> dict:
     version, piece_length = task["version"], task["pieceLength"]
     paths = sorted(os.path.join(at, name) for at, _, names in os.walk(task["content"]) for name in names)
     loaded = []
@@ -40,16 +49,19 @@ def main(task: dict) -> None:
         return make_from_memory(piece_length, os.path.basename(paths[index]), loaded[index % len(loaded)])
 
     started = time.perf_counter()
-    if task["atOnce"] == 1:
-        made = [work(index) for index in range(len(paths))]
-    else:
-        with ThreadPoolExecutor(task["atOnce"]) as pool:
-            made = list(pool.map(work, range(len(paths))))
+    with ThreadPoolExecutor(task["atOnce"]) as pool:
+        made = list((map if task["atOnce"] == 1 else pool.map)(work, range(len(paths))))
     seconds = time.perf_counter() - started
 
     hashes = lt.torrent_info(lt.bdecode(made[0])).info_hashes()
-    infohash = hashes.v2 if hashes.has_v2() else hashes.v1
-    print(json.dumps({"seconds": seconds, "infohash": str(infohash)}))
+    return {"seconds": seconds, "infohash": str(hashes.v2 if hashes.has_v2() else hashes.v1)}
 
 
-main(json.loads(sys.argv[1]))
+match sys.argv[1:]:
+    case [version, piece_length, output, path]:
+        with open(output, "wb") as file:
+            file.write(make(version, int(piece_length), path))
+    case [task]:
+        print(json.dumps(make_each(json.loads(task))))
+    case _:
+        print("libtorrent", lt.version)

@@ -1,4 +1,4 @@
-/** The part of create-torrent that the benches use. */
+// Types of the packages that have none, as far as the benches and tests use them.
 declare module 'create-torrent' {
   type Named = Uint8Array & { name: string };
   interface Options {
@@ -12,4 +12,8 @@ declare module 'create-torrent' {
     options: Options,
     done: (error: Error | null, torrent: Uint8Array) => void,
   ): void;
+}
+
+declare module 'parse-torrent' {
+  export default function parseTorrent(torrent: Uint8Array): Promise<{ infoHash?: string }>;
 }
