@@ -74,21 +74,3 @@ export function bytesToPieceEnd(length: number, pieceLength: number): number {
 export function lengthsOf(files: RequestedFiles): ArrayLike<number> {
   return files instanceof RequestedTable ? files.lengths : Array.from(files, ({ length }) => length);
 }
-
-/** Splits request files after `bytes` bytes. A file on the boundary is in both lists, with its share each. */
-export function splitRequestedFiles(
-  files: readonly RequestedFile[],
-  bytes: number,
-): [RequestedFile[], RequestedFile[]] {
-  const [first, rest]: [RequestedFile[], RequestedFile[]] = [[], []];
-  let left = bytes;
-  for (const file of files) {
-    const size = Math.min(left, file.length);
-    // Keep empty files: an engine checks that they are still there and still empty.
-    if (size > 0 || (left > 0 && file.length === 0)) first.push({ ...file, length: size });
-    if (size < file.length || (left === 0 && file.length === 0))
-      rest.push({ ...file, offset: file.offset + size, length: file.length - size });
-    left -= size;
-  }
-  return [first, rest];
-}

@@ -39,7 +39,7 @@ export interface RangeReader {
  * not change until `generate` ends; if they are transferred or shrink before that, it fails with `ERR_SOURCE`.
  *
  * Streams give Uint8Arrays and are read once. If `generate` fails, it destroys them. It reads at most four at a time, in the
- * given order; a v1 torrent without pad files reads them one after another. So no stream may wait for a later one.
+ * given order; a v1 torrent without pad files reads all its files one after another. So no stream may wait for a later one.
  */
 export type SourceData =
   | Uint8Array

@@ -151,7 +151,8 @@ export function reuseMemory(files: readonly SourceFile[]): void {
   for (const { data } of files) if (data) reusePrivate(data);
 }
 
-function memoryReader(bytes: Uint8Array): RangeReader {
+/** Bytes in memory as a range reader. */
+export function memoryReader(bytes: Uint8Array): RangeReader {
   const size = bytes.length;
   return {
     size,

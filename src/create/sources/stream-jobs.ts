@@ -1,16 +1,20 @@
 /** The hash jobs of a layout with streams, and the memory and threads that they share. */
-import { MetainfoError } from '../../errors/errors.ts';
+import { untilAbort } from '../../errors/cancel.ts';
+import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import type { Engine } from '../../hash/engine.ts';
 import { checkedResources, type Digests, type HashRequest, type RequestedFile } from '../../hash/hash-request.ts';
 import { Limiter } from '../../hash/limiter.ts';
+import { closeRead } from '../../hash/read.ts';
+import { toRequestedFile } from '../../hash/request-files.ts';
+import { openRequested, pathOf, readRange, requireAsRequested, requireNoLinks } from '../../hash/requested-file.ts';
 import { BufferPool } from '../../jobs/buffer-pool.ts';
 import { JobGroup } from '../../jobs/job-group.ts';
 import type { RunningJob } from '../../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
-import type { TorrentLayout } from '../torrent-layout.ts';
+import type { LaidOutFile, TorrentLayout } from '../torrent-layout.ts';
 import type { RangeReader } from './source-data.ts';
 import { type ReadAhead, SourceReader } from './source-reader.ts';
-import type { SourceFile } from './sources.ts';
+import { memoryReader, type SourceFile } from './sources.ts';
 
 /** A layout with streams, as far as hashing needs it. */
 export type StreamLayout = Pick<
@@ -48,7 +52,7 @@ export interface StreamSink {
   /** Free memory: at least one byte. */
   room(): Uint8Array | Promise<Uint8Array>;
   /** Called when the first `bytes` of the last {@link room} are filled. */
-  filled(bytes: number): Promise<void> | undefined;
+  filled(bytes: number): void;
 }
 
 /** How memory is divided between segments and requests. */
@@ -78,14 +82,14 @@ export class StreamJobs {
   readonly #reading: string[] = [];
 
   constructor(engine: Engine, layout: StreamLayout, { threads, memoryLimit, readSize }: StreamResources) {
-    const { files, streams, version, pieceLength } = layout;
+    const { files, streams, version, pieceLength, isAligned } = layout;
     requireRoom(layout, memoryLimit);
     this.layout = layout;
     this.#group = new JobGroup(engine);
     this.#totalBytes = files.totalLength;
     // Streams get one thread of their own beside files on disk, even if it exceeds the limit: their senders wait.
     const large = Math.max(1, threads - 1);
-    const small = streams.length === files.length ? threads : Math.max(1, threads - large);
+    const small = streams.length === files.length || !isAligned ? threads : Math.max(1, threads - large);
     // Half of the memory is for segments, a quarter for requests, a quarter for the buffers of hash jobs.
     const half = Math.floor(memoryLimit / 2);
     const shares = memoryShares({
@@ -140,18 +144,29 @@ export class StreamJobs {
   }
 
   /**
-   * Copies a stream to a sink. If that fails, all hash jobs are cancelled and all streams end.
+   * Copies the content of a file to a sink. If that fails, all hash jobs are cancelled and all streams end.
    *
-   * @returns The bytes of the stream.
+   * @returns The bytes of the file.
    */
-  read(file: SourceFile, sink: StreamSink): Promise<number> {
+  read(file: LaidOutFile, sink: StreamSink): Promise<number> {
     return this.#group.track(this.#read(file, sink));
   }
 
-  async #read(file: SourceFile, sink: StreamSink): Promise<number> {
+  async #read(file: LaidOutFile, sink: StreamSink): Promise<number> {
     const name = file.path.join('/');
-    const reader = new SourceReader(file, this.#readAhead, this.signal);
     this.#reading.push(name);
+    try {
+      if (file.diskPath !== undefined)
+        return await untilAbort(this.signal, this.#readDisk(toRequestedFile(file), sink));
+      const { data, ...source } = file;
+      return await this.#readStream(data ? { ...source, stream: memoryReader(data) } : file, sink);
+    } finally {
+      this.#reading.splice(this.#reading.indexOf(name), 1);
+    }
+  }
+
+  async #readStream(file: SourceFile, sink: StreamSink): Promise<number> {
+    const reader = new SourceReader(file, this.#readAhead, this.signal);
     try {
       for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
         if (file.length === null) this.#totalBytes += chunk.length;
@@ -161,14 +176,34 @@ export class StreamJobs {
           const part = reader.part(start, start + free.length);
           free.set(part);
           start += part.length;
-          const busy = sink.filled(part.length);
-          if (busy) await busy;
+          sink.filled(part.length);
         }
       }
       return reader.length;
     } finally {
       reader.close();
-      this.#reading.splice(this.#reading.indexOf(name), 1);
+    }
+  }
+
+  async #readDisk(file: RequestedFile, sink: StreamSink): Promise<number> {
+    const path = pathOf(file);
+    const handle = await openRequested(file);
+    try {
+      await requireAsRequested(handle, file);
+      await requireNoLinks(handle, file);
+      for (let at = 0; at < file.length && !this.signal.aborted; ) {
+        const room = await sink.room();
+        const part = room.subarray(0, file.length - at);
+        await readRange(handle, part, at, path);
+        sink.filled(part.length);
+        at += part.length;
+      }
+      await requireAsRequested(handle, file);
+      return file.length;
+    } catch (error) {
+      throw fromSystemError(error, path, 'read');
+    } finally {
+      await closeRead(handle);
     }
   }
 

@@ -536,7 +536,8 @@ describe('a source that fails', () => {
   it('stops the hashing of files on disk at once', async (t) => {
     const folder = await temporaryFolder(t);
     await sparseFile(folder, 'big', HUGE);
-    for (const version of VERSIONS) {
+    // v1 without pad files reads one file after the other.
+    for (const version of ['v2', 'hybrid'] as const) {
       const bad = (async function* () {
         yield noise(1);
         throw new Error('no');
