@@ -32,10 +32,10 @@ export function addCompletion(program: Command): void {
 }
 
 /**
- * A word that can follow a command: the command without `metainfo`, the word, what follows the word, and its description. An
- * argument that takes files has the word `*`. What follows is `<command>`, `<file>`, `<text>`, a list of values, or nothing.
+ * A word that can follow a command: the command without `metainfo`, the word, its kind, and its description. The word `*` stands for
+ * arguments that are files. The kind is `<command>`, the value of an option (`<file>`, `<text>` or a list of choices), or empty.
  */
-type Row = [command: string, word: string, next: string, description: string];
+type Row = [command: string, word: string, kind: string, description: string];
 
 /**
  * Lists the words of a command and of all commands below it, without hidden options.

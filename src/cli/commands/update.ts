@@ -38,7 +38,7 @@ import {
   targetOf,
   writeTorrent,
 } from '../options/target.ts';
-import { showsProgress, Warnings, writeResult } from '../terminal/output.ts';
+import { showsProgress, warningsOf, writeResult } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 
 interface UpdateOptions
@@ -109,7 +109,7 @@ async function run(torrent: Torrent, { file, path, options, signal }: Invocation
   // Taken before hashing: the next update must read files again that change from now on.
   const mtime = new Date();
   const progress = showsProgress(options);
-  const { onWarning, list: warnings } = new Warnings(options);
+  const { onWarning, list: warnings } = warningsOf(options);
   const skipped = [nodePath.resolve(file), ...(await outputToSkip(output)), ...cacheFolders(options)];
   const result = await update(torrent, pathRoot, {
     ...(await countingFilter(options, pathRoot, skipped)).filter,

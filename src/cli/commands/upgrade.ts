@@ -19,7 +19,7 @@ import {
   summaryOptions,
 } from '../options/option-values.ts';
 import { fileOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
-import { showsProgress, Warnings, writeResult } from '../terminal/output.ts';
+import { showsProgress, warningsOf, writeResult } from '../terminal/output.ts';
 
 type UpgradeOptions = ProfileOptions & HashingOptions & PadNamesOptions & OutputOptions & SummaryOptions;
 
@@ -55,7 +55,7 @@ async function run(v1: Torrent, { file, path, options, signal }: Invocation<Upgr
   const mtime = new Date();
   const progress = showsProgress(options);
   const { memoryLimit, threads = null, padNames } = options;
-  const { onWarning, list: warnings } = new Warnings(options);
+  const { onWarning, list: warnings } = warningsOf(options);
   const hashing = { threads, memoryLimit, padNames, progress, signal, onWarning, outputPath: fileOf(target) };
   const { torrent, bytesRead } = await upgrade(v1, path, { ...read, ...hashing });
   await writeTorrent(torrent, target, { force: options.output === undefined || (options.force ?? false), mtime });

@@ -59,7 +59,7 @@ export interface Totals<Status extends string> {
   seconds: number;
 }
 
-/** What is to be done with jobs of one kind. */
+/** Jobs of one kind: how to run them, and how to report them. */
 export interface JobKind<Job, Status extends string> {
   /** The results that jobs can have, besides failures. */
   statuses: readonly Status[];

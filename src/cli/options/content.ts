@@ -37,7 +37,7 @@ export function contentOptions(command: Command, byDefault = 'follow them'): Com
     .option('--attributes', 'mark executable and hidden files (BEP 47; changes the infohash)');
 }
 
-/** What to do with special files, as fields of the draft. */
+/** The policies for links, unreadable and hidden files, as fields of the draft. */
 export function policiesOf(options: ContentOptions): ScanPolicies & { attributes: boolean | undefined } {
   const { symlinks, followOutside, skipUnreadable, hidden, attributes } = options;
   return { symlinks, followOutside, skipUnreadable, hidden, attributes };

@@ -107,22 +107,17 @@ export async function writeBytes(bytes: Uint8Array, what = 'file'): Promise<void
   throw new MetainfoError('ERR_WRITE', message, { cause: error });
 }
 
-/** The warnings of a creation: written to standard error at once, or collected for `--json`. */
-export class Warnings {
-  readonly list: Pick<Finding, 'code' | 'message'>[] = [];
-  readonly #json: boolean;
-
-  constructor({ json = false }: { json?: boolean }) {
-    this.#json = json;
-  }
-
-  readonly onWarning = async (warning: Finding): Promise<void> => {
+/** Takes the warnings of a command: writes them to standard error at once, or collects them for `--json`. */
+export function warningsOf({ json = false }: { json?: boolean }) {
+  const list: Pick<Finding, 'code' | 'message'>[] = [];
+  const onWarning = async (warning: Finding): Promise<void> => {
     const { code, message: problem, advice } = toPlain(warning);
     const message = `${problem} ${advice}`;
-    this.list.push({ code, message });
-    if (this.#json) return;
+    list.push({ code, message });
+    if (json) return;
     const { yellow, dim } = await colorsFor(stderr());
     const line = `${yellow('warning:')} ${printable(message)} ${dim(`[${code}]`)}`;
     stderr().write(`${fitted(line, stderr())}\n`);
   };
+  return { list, onWarning };
 }
