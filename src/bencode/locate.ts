@@ -1,5 +1,5 @@
 /** Finds the offsets of values in bencode, for the offsets of issues. */
-import { Cursor } from './cursor.ts';
+import { Cursor } from './unchecked-cursor.ts';
 
 /** Steps from the top-level value: dictionary keys (latin1, as `decode` returns them) and list indexes. */
 export type BencodePath = readonly (string | number)[];

@@ -4,13 +4,13 @@ import { NO_LIMITS } from '../bencode/limits.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { PackedTrees } from '../hash/file-digests.ts';
+import { inSlices, joinInSlices } from '../jobs/slices.ts';
 import { TORRENT } from '../model/codec.ts';
 import { HashList } from '../model/hash-list.ts';
 import { createdTorrent, type EncodedTorrent, type LazyPath } from '../model/torrent/created-torrent.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
-import type { TorrentDigests } from './digests.ts';
 import { encodedFileList, encodedFileTree, hasPlainEntries } from './file-list.ts';
-import { inSlices, joinInSlices } from './sources/slices.ts';
+import type { TorrentDigests } from './files-to-hash.ts';
 import type { SizedLayout } from './torrent-layout.ts';
 
 /** The keys of a torrent that describe its files. */

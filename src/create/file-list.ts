@@ -31,7 +31,7 @@ export interface ListShape {
   /** The content in the order of the torrent. Each length is known. */
   files: FileTable<ListedFile>;
   /** How the list is padded; null for no pad files. */
-  padding: PaddingOptions | null;
+  padding: Required<PaddingOptions> | null;
 }
 
 /** The v1 file list: files and pad files. Null in v2 and for a single file. */
@@ -101,5 +101,5 @@ export function hasPlainEntries(files: FileTable<ListedFile>): boolean {
 /** How the addon lays out the pad files; null for none. */
 export function nativePadding({ files, padding, pieceLength }: ListShape): NativePadding | null {
   if (!padding || files.length === 1) return null;
-  return { pieceLength, tailPad: padding.tailPad ?? true, uniqueNames: padding.padNames === 'unique' };
+  return { pieceLength, tailPad: padding.tailPad, uniqueNames: padding.padNames === 'unique' };
 }

@@ -2,12 +2,12 @@
 import { type Engine, isOwnEngine } from '../hash/engine.ts';
 import { type FileDigests, type PackedTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
 import type { checkedResources, Digests, HashRequest, RequestedFiles } from '../hash/hash-request.ts';
-import { lengthsOf, toRequestedFiles } from '../hash/request-files.ts';
+import { lengthsOf, toRequestedFiles } from '../hash/make-requested-files.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
 import type { HashCache } from './cache/cache.ts';
-import { type FilesToHash, filesToHash, type TorrentDigests } from './digests.ts';
+import { type FilesToHash, filesToHash, type TorrentDigests } from './files-to-hash.ts';
 import type { GenerateOptions } from './options.ts';
-import { hashStreams } from './sources/streams.ts';
+import { hashStreams } from './sources/hash-streams.ts';
 import { hasAllSizes, type SizedLayout, type TorrentLayout } from './torrent-layout.ts';
 
 /** The result of {@link hashLayout}. */

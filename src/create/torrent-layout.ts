@@ -1,14 +1,14 @@
 /** Lays out a torrent: finds and orders the files, chooses the piece length, lays out pad files and warns. It reads no content. */
 import { constants } from 'node:fs';
 import type { Encodable } from '../bencode/value.ts';
-import { requireNoInput } from '../disk/output.ts';
+import { requireNoInput } from '../disk/output-not-input.ts';
 import type { ScanOptions } from '../disk/scan.ts';
 import type { OnProblem } from '../disk/scan-problems.ts';
 import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { FileTable } from '../layout/file-table.ts';
-import { isPadFile, type PaddingOptions } from '../layout/padding.ts';
+import { isPadFile, PADDING_DEFAULTS, type PaddingOptions } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength, UNKNOWN_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
@@ -207,7 +207,7 @@ type LayOutOptions = Pick<LayoutOptions, 'padding' | 'tailPad' | 'padNames' | 's
 /** Chooses the piece length and decides which files are padded. */
 function layOut(layout: BareLayout, options: LayOutOptions): TorrentLayout {
   const { version, name, isSingleFile, files, otherFields } = layout;
-  const { sources, tailPad = true, padNames = 'libtorrent' } = options;
+  const { sources, tailPad = PADDING_DEFAULTS.tailPad, padNames = PADDING_DEFAULTS.padNames } = options;
   const { lengths } = files;
   const unknown = files.hasAllLengths ? -1 : lengths.findIndex(Number.isNaN);
   const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
@@ -232,7 +232,7 @@ export function layoutOfShape<Shape extends Omit<TorrentLayout, 'isAligned' | 'p
   return {
     ...shape,
     isAligned: version !== 'v1' || isPadded || files.length === 1,
-    paddedFiles: isPadded ? ((padding.tailPad ?? true) ? files.length : lastWithContent) : 0,
+    paddedFiles: isPadded ? (padding.tailPad ? files.length : lastWithContent) : 0,
     streams: [],
   };
 }

@@ -1,6 +1,7 @@
 /** Replaces single entries of a bencoded dictionary and keeps the bytes of all others. */
-import { Cursor } from '../bencode/cursor.ts';
+
 import { encode } from '../bencode/encode.ts';
+import { Cursor } from '../bencode/unchecked-cursor.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 
 /** A key of a dictionary and its value, as bytes. */

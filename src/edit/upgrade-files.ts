@@ -2,22 +2,22 @@
 import { LimitError, type Limits, limitsOf } from '../bencode/limits.ts';
 import { type LaidOutFile, layoutOfShape, type SizedLayout } from '../create/torrent-layout.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import { bytesToPieceEnd } from '../hash/request-files.ts';
+import { bytesToPieceEnd } from '../hash/make-requested-files.ts';
 import { FileTable } from '../layout/file-table.ts';
-import { compareV2 } from '../layout/order.ts';
-import { type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
+import { comparePathsV2 } from '../layout/order.ts';
+import { PADDING_DEFAULTS, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
 import { type FileItem, v1Files } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { PieceMap } from '../verify/piece-map.ts';
-import type { DiskFile, MatchedFile } from '../verify/torrent-files.ts';
+import type { DiskFile, MatchedFile } from '../verify/match-files.ts';
+import type { PieceLayout } from '../verify/piece-layout.ts';
 import { withoutContent } from './replace-fields.ts';
 
 /** How many problems an error message lists. */
 const MAX_LISTED = 5;
 
 /** Throws one error for all files that are missing, unreadable or of another size. */
-export function requireMatch(files: readonly MatchedFile[]): void {
+export function requireAllFiles(files: readonly MatchedFile[]): void {
   const mismatches: string[] = [];
   // One folder that cannot be read is the reason for all files in it.
   const failures = new Set<MetainfoError>();
@@ -39,7 +39,7 @@ export function requireMatch(files: readonly MatchedFile[]): void {
 }
 
 /** Throws an error that lists the pieces that are not good. */
-export function requireGoodPieces(good: Uint8Array, map: PieceMap, files: readonly MatchedFile[]): void {
+export function requireGoodPieces(good: Uint8Array, map: PieceLayout, files: readonly MatchedFile[]): void {
   const wrong = [...good.keys()].filter((piece) => good[piece] !== 1);
   const fileAt = (offset: number) => {
     const entry = map.starts.findLastIndex((start, i) => start <= offset && map.fileIndexes[i] !== -1);
@@ -71,14 +71,14 @@ export function hybridLayout(
   const isPad = padsIn(list, pieceLength);
   const content = list.filter((item) => !isPad(item));
   const files = content.map((item, i) => laidOutFile(item, (matched[i] as MatchedFile).onDisk as DiskFile));
-  const padding = info.files ? { padNames: padNames ?? padNamesOf(list) } : null;
+  const padding = info.files ? { ...PADDING_DEFAULTS, padNames: padNames ?? padNamesOf(list) } : null;
   return layoutOfShape({
     version: 'hybrid',
     isSingleFile: !info.files,
     name,
     pieceLength,
     padding,
-    files: new FileTable(files.sort((a, b) => compareV2(a.path, b.path))),
+    files: new FileTable(files.sort((a, b) => comparePathsV2(a.path, b.path))),
     otherFields: withoutContent(torrent),
   });
 }

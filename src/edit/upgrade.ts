@@ -6,7 +6,7 @@ import { type FileTimes, fileTimesOf } from '../create/file-times.ts';
 import { warn } from '../create/findings/warnings.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import type { SizedLayout } from '../create/torrent-layout.ts';
-import { requireNoInput } from '../disk/output.ts';
+import { requireNoInput } from '../disk/output-not-input.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, requirePath } from '../errors/errors.ts';
 import { checkArgument, checkOptions, type OptionStructs, Unchecked } from '../errors/guard.ts';
@@ -14,17 +14,17 @@ import { defaultEngine } from '../hash/default-engine.ts';
 import type { PackedTrees } from '../hash/file-digests.ts';
 import { checkedResources, type Digests, type HashRequest } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
-import { toRequestedFiles } from '../hash/request-files.ts';
+import { toRequestedFiles } from '../hash/make-requested-files.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { deletedSinceScan, type RunningJob, WATCH, watch } from '../jobs/watch.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
-import { compareV1 } from '../verify/compare.ts';
-import { contentOfPieces, fileOfEntry, type PieceMap, v1PieceMap } from '../verify/piece-map.ts';
-import { type MatchedFile, matchFiles } from '../verify/torrent-files.ts';
+import { clearBadV1 } from '../verify/clear-bad-pieces.ts';
+import { type MatchedFile, matchFiles } from '../verify/match-files.ts';
+import { contentOfPieces, fileOfEntry, type PieceLayout, v1PieceLayout } from '../verify/piece-layout.ts';
 import { replaceFields } from './replace-fields.ts';
-import { hybridLayout, requireGoodPieces, requireMatch, requirePadding } from './upgrade-files.ts';
+import { hybridLayout, requireAllFiles, requireGoodPieces, requirePadding } from './upgrade-files.ts';
 
 /** Options of {@link upgrade}. The hybrid is validated in `context`. */
 export interface UpgradeOptions
@@ -108,19 +108,19 @@ async function upgradeInSlot(
   const { signal } = options;
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
-  requireMatch(matched.files);
+  requireAllFiles(matched.files);
   const layout = hybridLayout(torrent, matched.files, options.padNames);
   requirePadding(layout, options.limits);
   await requireNoInput(options.outputPath, layout.files);
   await warn(layout, options);
 
-  const map = v1PieceMap(torrent, matched.files);
+  const map = v1PieceLayout(torrent, matched.files);
   const start = () => hashForBoth(layout, { map, files: matched.files }, options);
   const { hybrid, v1 } = await watch(start, options).catch((error) => {
     throw deletedSinceScan(error);
   });
   const good = new Uint8Array(map.pieceCount).fill(1);
-  compareV1(torrent, [[0, map.pieceCount]], v1, good);
+  clearBadV1(torrent, [[0, map.pieceCount]], v1, good);
   requireGoodPieces(good, map, matched.files);
 
   const digests = { pieces: hybrid.v1 as Uint8Array, trees: hybrid.v2 as PackedTrees };
@@ -138,7 +138,7 @@ async function upgradeInSlot(
 /** Starts two hash jobs over the same files: in the order and pieces of the v1 torrent, and in those of the hybrid. */
 function hashForBoth(
   { files, paddedFiles, pieceLength }: SizedLayout,
-  old: { map: PieceMap; files: readonly MatchedFile[] },
+  old: { map: PieceLayout; files: readonly MatchedFile[] },
   { engine = defaultEngine(), ...options }: UpgradeOptions,
 ): RunningJob<{ v1: Digests; hybrid: Digests }> {
   const group = new JobGroup(engine);

@@ -6,7 +6,7 @@ import { checkOptions, invalidArgument, type OptionStructs, Unchecked } from '..
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { type Addon, addonOrNull } from './addon.ts';
 import type { HashRequest, RequestedFile } from './engine.ts';
-import { bytesToPieceEnd, lengthsOf, RequestedTable } from './request-files.ts';
+import { bytesToPieceEnd, lengthsOf, RequestedTable } from './make-requested-files.ts';
 
 export type { Digests, HashJob, HashRequest, JobProgress, RequestedFile, RequestedFiles } from './engine.ts';
 

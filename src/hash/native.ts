@@ -16,8 +16,8 @@ import {
   requireHashesFit,
   tooManyHashes,
 } from './hash-request.ts';
+import { bytesToPieceEnd, RequestedTable } from './make-requested-files.ts';
 import { withPrivateData } from './private-buffer.ts';
-import { bytesToPieceEnd, RequestedTable } from './request-files.ts';
 
 /** A failure of native code: see native/binding/errors.cc. */
 interface NativeFailure extends Error {

@@ -16,11 +16,11 @@ import {
   tooManyHashes,
 } from './hash-request.ts';
 import { Limiter, Slot } from './limiter.ts';
+import { bytesToPieceEnd, requestedPadFile } from './make-requested-files.ts';
 import { PieceHasher, TreeHasher } from './node-hashers.ts';
+import { openRequested, pathOf, readRange, requireAsRequested, requireNoLinks } from './open-without-links.ts';
 import { withPrivateData } from './private-buffer.ts';
 import { closeRead } from './read.ts';
-import { bytesToPieceEnd, requestedPadFile } from './request-files.ts';
-import { openRequested, pathOf, readRange, requireAsRequested, requireNoLinks } from './requested-file.ts';
 
 /**
  * The engine that hashes with node:crypto, without the addon. It gives the same digests as {@link nativeEngine} and the same

@@ -1,6 +1,6 @@
 /** Buffers that no caller holds, so that nobody can transfer, resize or write them while an engine hashes them. */
 import type { HashRequest, RequestedFile } from './engine.ts';
-import { RequestedTable } from './request-files.ts';
+import { RequestedTable } from './make-requested-files.ts';
 
 const privateBuffers = new WeakSet<ArrayBufferLike>();
 

@@ -5,8 +5,8 @@ import { checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { checkedResources, type HashRequest, RESOURCES } from '../hash/hash-request.ts';
+import { requestedMemory } from '../hash/make-requested-files.ts';
 import { privateCopy } from '../hash/private-buffer.ts';
-import { requestedMemory } from '../hash/request-files.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 
 /** Options of a {@link HashPool}. */

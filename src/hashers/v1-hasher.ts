@@ -2,7 +2,7 @@
 import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import { bytesToPieceEnd, toRequestedFile } from '../hash/request-files.ts';
+import { bytesToPieceEnd, toRequestedFile } from '../hash/make-requested-files.ts';
 import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';

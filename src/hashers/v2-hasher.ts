@@ -2,7 +2,7 @@
 import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { layerCount } from '../hash/hash-request.ts';
-import { toRequestedFile } from '../hash/request-files.ts';
+import { toRequestedFile } from '../hash/make-requested-files.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';

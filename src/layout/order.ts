@@ -6,7 +6,7 @@ import { checkArgument, expected } from '../errors/guard.ts';
 export type PathParts = readonly string[];
 
 /** Compares paths in the order of a v2 file tree: component by component, by UTF-8 bytes (BEP 52). `a/x` precedes `a-b/x`. */
-export function compareV2(a: PathParts, b: PathParts): number {
+export function comparePathsV2(a: PathParts, b: PathParts): number {
   const depth = Math.min(a.length, b.length);
   for (let i = 0; i < depth; i += 1) {
     // Most components are equal folders, and comparing for equality is fast.
@@ -19,7 +19,7 @@ export function compareV2(a: PathParts, b: PathParts): number {
  * Compares paths in the v1 order of common clients (BEP 3 does not define one): files at the top level first, then all others,
  * both by lower-cased path and then by bytes.
  */
-export function compareV1(a: PathParts, b: PathParts): number {
+export function comparePathsV1(a: PathParts, b: PathParts): number {
   return compareRanks(rankOf(a), rankOf(b));
 }
 
@@ -79,7 +79,7 @@ export function sortV1<T extends Pathed>(files: readonly T[]): T[] {
  */
 export function sortV2<T extends Pathed>(files: readonly T[]): T[] {
   checkArgument('files', files, Files);
-  return [...files].sort((a, b) => compareV2(partsOf(a), partsOf(b)));
+  return [...files].sort((a, b) => comparePathsV2(partsOf(a), partsOf(b)));
 }
 
 /** The sort keys of v1 order, computed once for each file. */

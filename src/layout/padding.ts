@@ -108,6 +108,9 @@ export interface PaddingOptions {
   padNames?: PadNames | undefined;
 }
 
+/** How a list is padded where the caller does not say. */
+export const PADDING_DEFAULTS = { tailPad: true, padNames: 'libtorrent' } as const satisfies PaddingOptions;
+
 const File = expected<PaddedFile>('a file whose attr is a string, null or absent', () => false);
 const Files = expected<readonly PaddedFile[]>(
   'a list of files with a length and a path',
@@ -158,7 +161,7 @@ export function addPadfiles<T extends PaddedFile>(
 export function withPads<T extends PaddedFile>(
   content: readonly T[],
   pieceLength: number,
-  { tailPad = true, padNames = 'libtorrent' }: PaddingOptions = {},
+  { tailPad = PADDING_DEFAULTS.tailPad, padNames = PADDING_DEFAULTS.padNames }: PaddingOptions = {},
 ): (T | PaddedFile)[] {
   if (content.length === 1) return [...content];
   const pathOf = padNames === 'unique' ? uniquePaths(content) : () => undefined;

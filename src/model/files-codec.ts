@@ -2,10 +2,11 @@
  * The codec of file lists and file trees, whose raw bytes the decoder keeps; `native/core/table/file_encoder.cc` encodes those of
  * many files.
  */
-import { Cursor } from '../bencode/cursor.ts';
+
 import { decodeTrusted } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
+import { Cursor } from '../bencode/unchecked-cursor.ts';
 import { type BencodeValue, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { decodeTree } from './decode-tree.ts';
 import { encodeFields, type Field } from './field.ts';

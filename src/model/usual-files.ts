@@ -2,7 +2,7 @@
  * Reads files in place, because lists and trees of them are the largest part of most torrents. Files of an unusual form, valid or
  * not, are left to the functions that report issues.
  */
-import { Cursor, template } from '../bencode/cursor.ts';
+import { Cursor, template } from '../bencode/unchecked-cursor.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { FileItem } from './file-item.ts';
 import type { FlatFile } from './flat-tree.ts';

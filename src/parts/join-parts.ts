@@ -3,7 +3,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { assemble } from '../create/assemble.ts';
 import { encodedFileList } from '../create/file-list.ts';
 import type { BeneathOptions } from '../disk/beneath.ts';
-import { requireNoInput } from '../disk/output.ts';
+import { requireNoInput } from '../disk/output-not-input.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import {

@@ -9,7 +9,6 @@ import { adviceFor } from '../create/findings/reader-limits.ts';
 import { SizesOf } from '../create/findings/torrent-sizes.ts';
 import { announcedLayout } from '../create/generate.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
-import { inSlices } from '../create/sources/slices.ts';
 import { isBlob, isStream, type RangeReader } from '../create/sources/source-data.ts';
 import { sourceFiles } from '../create/sources/sources.ts';
 import { checkVersion, hasAllSizes, type LaidOutFile, type SizedLayout } from '../create/torrent-layout.ts';
@@ -19,6 +18,8 @@ import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { checkArgument, checkOptions, expected, invalidArgument, type OptionStructs, Path } from '../errors/guard.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
+import { inSlices } from '../jobs/slices.ts';
+import { PADDING_DEFAULTS } from '../layout/padding.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { exactBytes } from '../text/format.ts';
 import { newPlan, PART_SIZE, type PlanFiles, type PlannedObject, type TorrentPlan } from './plan.ts';
@@ -81,7 +82,7 @@ export async function planParts(draft: TorrentCreate, options: PlanPartsOptions 
     await requireModestSize(layout);
     const root = await untilAbort(signal, realRoot(draft));
     const { version, pieceLength, paddedFiles, isSingleFile, padding, otherFields } = layout;
-    const { tailPad = true, padNames = 'libtorrent' } = padding ?? {};
+    const { tailPad, padNames } = padding ?? PADDING_DEFAULTS;
     const { plan } = newPlan({
       nonce: null,
       root: name ?? root,

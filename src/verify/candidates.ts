@@ -3,9 +3,9 @@ import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import type { checkedResources, Digests, HashJob, HashRequest, RequestedFile } from '../hash/hash-request.ts';
-import { requestedPadFile } from '../hash/request-files.ts';
+import { requestedPadFile } from '../hash/make-requested-files.ts';
 import type { RunningJob } from '../jobs/watch.ts';
-import type { DiskFile } from './torrent-files.ts';
+import type { DiskFile } from './match-files.ts';
 
 /** A range of a file that is to be hashed. */
 export interface CandidateRange {

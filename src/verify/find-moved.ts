@@ -17,10 +17,10 @@ import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
+import { type DiskFile, diskNames, type MatchedFile } from './match-files.ts';
 import { depthOf, NearestFiles } from './nearest.ts';
-import { type PieceMap, v1PieceMap, v2PieceMap } from './piece-map.ts';
+import { type PieceLayout, v1PieceLayout, v2PieceLayout } from './piece-layout.ts';
 import { reportOf, type VerifyReport } from './report.ts';
-import { type DiskFile, diskNames, type MatchedFile } from './torrent-files.ts';
 import { type VerifyOptions, verify } from './verify.ts';
 
 /** Options of {@link findMoved}. */
@@ -170,7 +170,7 @@ function nothingOf(torrent: Torrent): VerifyReport {
     ({ path, length, piecesRoot }): MatchedFile => ({ path, length, piecesRoot, onDisk: null, available: 0 }),
   );
   const map =
-    torrent.torrentVersion === 'v2' ? v2PieceMap(files, torrent.info.pieceLength) : v1PieceMap(torrent, files);
+    torrent.torrentVersion === 'v2' ? v2PieceLayout(files, torrent.info.pieceLength) : v1PieceLayout(torrent, files);
   const good = new Uint8Array(map.pieceCount);
   return reportOf(torrent, { files, extraFiles: [] }, map, { good, sample: null });
 }
@@ -240,7 +240,7 @@ class Search {
       await this.#findOwners();
       for (const folder of folders) await this.#collect(folder);
     }
-    const unproven = this.#torrent.torrentVersion === 'v1' ? await this.#compareV1() : await this.#compareV2();
+    const unproven = this.#torrent.torrentVersion === 'v1' ? await this.#clearBadV1() : await this.#clearBadV2();
     this.#leaveOutOwners();
     const wanted = [...this.#wanted.values()];
     const proof = this.#torrent.torrentVersion === 'v1' ? 'pieces' : 'root';
@@ -319,7 +319,7 @@ class Search {
   }
 
   /** Compares whole files with pieces roots. */
-  async #compareV2(): Promise<UnprovenFile[]> {
+  async #clearBadV2(): Promise<UnprovenFile[]> {
     const byRoot = new Map<string, Candidate[]>();
     const files = TorrentBase.filesOf(this.#torrent);
     for (const [i, wanted] of this.#wanted) shareList(wanted, byRoot, toHex(files[i]?.piecesRoot as Uint8Array));
@@ -336,8 +336,8 @@ class Search {
   }
 
   /** Compares the pieces that lie within one file: first one of each candidate, then all of those that may be the file. */
-  async #compareV1(): Promise<UnprovenFile[]> {
-    const map = v1PieceMap(this.#torrent, this.#report.files);
+  async #clearBadV1(): Promise<UnprovenFile[]> {
+    const map = v1PieceLayout(this.#torrent, this.#report.files);
     const groups = new Map<string, { span: Span; wanted: { wanted: Wanted; first: number }[] }>();
     const unproven: UnprovenFile[] = [];
     const unprovable = new Set<number>();
@@ -366,7 +366,7 @@ class Search {
   }
 
   /** Compares all candidates of a size with all files whose pieces lie at the same offsets. */
-  async #compareGroup(span: Span, wanted: { wanted: Wanted; first: number }[], map: PieceMap): Promise<void> {
+  async #compareGroup(span: Span, wanted: { wanted: Wanted; first: number }[], map: PieceLayout): Promise<void> {
     const { pieceLength } = map;
     const bytes = HashList.viewOf((this.#torrent.info as InfoDictV1).pieces);
     const pieces = (first: number, count: number) => toHex(bytes.subarray(first * 20, (first + count) * 20));
@@ -432,7 +432,7 @@ interface Span {
 }
 
 /** The pieces within the file of an entry; null if there are none. */
-function spanOf(map: PieceMap, entry: number): Span | null {
+function spanOf(map: PieceLayout, entry: number): Span | null {
   const { pieceLength, starts, lengths, fileIndexes, end: torrentEnd } = map;
   const start = starts[entry] as number;
   const end = start + (lengths[entry] as number);

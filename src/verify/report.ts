@@ -1,7 +1,7 @@
 /** The report of a verification: the state of every file, and which pieces are good. */
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { PieceMap } from './piece-map.ts';
-import type { MatchedFile, MatchedFiles } from './torrent-files.ts';
+import type { MatchedFile, MatchedFiles } from './match-files.ts';
+import type { PieceLayout } from './piece-layout.ts';
 
 /**
  * The state of a file. `complete`: every piece is good. `partial`: the size is right, but some pieces are not good.
@@ -62,7 +62,7 @@ export interface PieceResults {
 export function reportOf(
   torrent: Torrent,
   { files, extraFiles }: MatchedFiles,
-  map: PieceMap,
+  map: PieceLayout,
   { good, sample }: PieceResults,
 ): VerifyReport {
   const goodBytes = goodBytesOf(files, map, good);
@@ -81,7 +81,7 @@ export function reportOf(
 }
 
 /** For each file, its bytes in good pieces. */
-function goodBytesOf(files: readonly MatchedFile[], map: PieceMap, good: Uint8Array): Float64Array {
+function goodBytesOf(files: readonly MatchedFile[], map: PieceLayout, good: Uint8Array): Float64Array {
   const { pieceLength, starts, lengths, fileIndexes } = map;
   const goodBytes = new Float64Array(files.length);
   for (const [entry, file] of fileIndexes.entries()) {

@@ -19,7 +19,8 @@ import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
-import { compareV1, compareV2 } from './compare.ts';
+import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
+import { type MatchedFile, matchFiles } from './match-files.ts';
 import {
   availablePieces,
   contentOfPieces,
@@ -27,13 +28,12 @@ import {
   isAligned,
   type PieceContent,
   type PieceInterval,
-  type PieceMap,
+  type PieceLayout,
   samplePieces,
-  v1PieceMap,
-  v2PieceMap,
-} from './piece-map.ts';
+  v1PieceLayout,
+  v2PieceLayout,
+} from './piece-layout.ts';
 import { type PieceResults, reportOf, type VerifyReport } from './report.ts';
-import { type MatchedFile, matchFiles } from './torrent-files.ts';
 
 /** Options of {@link verify}. */
 export interface VerifyOptions extends ResourceOptions, WatchOptions, BeneathOptions {
@@ -119,7 +119,7 @@ async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptio
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   const { files } = matched;
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
-  const map = version === 'v2' ? v2PieceMap(files, torrent.info.pieceLength) : v1PieceMap(torrent, files);
+  const map = version === 'v2' ? v2PieceLayout(files, torrent.info.pieceLength) : v1PieceLayout(torrent, files);
   const check = () => checkPieces({ torrent, files, map, version, engine, resources, options });
   return reportOf(torrent, matched, map, await withoutFailingFiles(files, check));
 }
@@ -169,7 +169,7 @@ async function leaveOutUnreadable(files: readonly MatchedFile[]): Promise<void> 
 interface PieceCheck {
   torrent: Torrent;
   files: readonly MatchedFile[];
-  map: PieceMap;
+  map: PieceLayout;
   version: HashRequest['version'];
   engine: Engine;
   resources: ReturnType<typeof checkedResources>;
@@ -189,9 +189,9 @@ async function checkPieces(check: PieceCheck): Promise<PieceResults> {
   const content = contentOfPieces(map, files, intervals);
   if (content.files.length > 0) {
     const digests = await hashContent(content, hashedVersion, check);
-    if (version !== 'v2') compareV1(torrent, intervals, digests, good);
+    if (version !== 'v2') clearBadV1(torrent, intervals, digests, good);
     if (hashedVersion !== 'v1')
-      compareV2(torrent, { map, files, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
+      clearBadV2(torrent, { map, files, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
   }
   if (!isInOneRead) await checkV2Apart(check, good);
   return { good, sample: options.fast ? { pieces: countPieces(intervals), bytes: contentBytes(content) } : null };
@@ -231,7 +231,7 @@ function hashContent(
 async function checkV2Apart(check: PieceCheck, good: Uint8Array): Promise<void> {
   const { files, map } = check;
   const { pieceLength } = map;
-  const v2Map = v2PieceMap(files, pieceLength);
+  const v2Map = v2PieceLayout(files, pieceLength);
   const v2 = await checkPieces({ ...check, map: v2Map, version: 'v2' });
   let v2Entry = 0;
   for (const [entry, start] of map.starts.entries()) {

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import { compareV1, compareV2 } from '../../src/layout/order.ts';
+import { comparePathsV1, comparePathsV2 } from '../../src/layout/order.ts';
 import { client, clientMissing, libtorrentMissing } from '../support/external.ts';
 import { manyFiles, type Tree, tree, writeGenerated } from '../support/generated.ts';
 import { LibtorrentOracle } from '../support/libtorrent.ts';
@@ -20,7 +20,7 @@ const TREES = runs(200);
 
 /** The files for libtorrent: in our order, beneath the torrent's name. */
 function inOrder({ files, single }: Tree, version: string, folder: string): [string, number][] {
-  const compare = version === 'v1' ? compareV1 : compareV2;
+  const compare = version === 'v1' ? comparePathsV1 : comparePathsV2;
   const sorted = files.toSorted((a, b) => compare(a.path.split('/'), b.path.split('/')));
   return sorted.map((one) => [single ? one.path : `${folder}/${one.path}`, one.size]);
 }

@@ -32,10 +32,10 @@ import {
   type RequestedFile,
   type RequestedFiles,
 } from '../../src/hash/hash-request.ts';
+import { toRequestedFiles } from '../../src/hash/make-requested-files.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { readFully } from '../../src/hash/read.ts';
-import { toRequestedFiles } from '../../src/hash/request-files.ts';
 import { FileTable, pathColumn } from '../../src/layout/file-table.ts';
 import { runs } from '../support/runs.ts';
 import { noise, v1Pieces, v2Hashes } from './reference.ts';

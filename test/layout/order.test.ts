@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { compareV1, compareV2, sortV1, sortV2 } from '../../src/layout/order.ts';
+import { comparePathsV1, comparePathsV2, sortV1, sortV2 } from '../../src/layout/order.ts';
 import { runs } from '../support/runs.ts';
 
 // Names whose order depends on the comparison: by component or joined, by UTF-16 or UTF-8, with or without case.
@@ -12,7 +12,7 @@ const paths = fc.uniqueArray(path, { maxLength: 12, selector: (parts) => parts.j
 const files = (...names: string[]) => names.map((one) => ({ path: one.split('/') }));
 const joined = (list: { path: readonly string[] }[]) => list.map((file) => file.path.join('/'));
 
-describe('compareV2', () => {
+describe('comparePathsV2', () => {
   it('compares component by component, not the joined path', () => {
     assert.ok('a-b/x' < 'a/x');
     assert.deepEqual(joined(sortV2(files('a-b/x', 'a/x', 'a.txt', 'a/b/c'))), ['a/b/c', 'a/x', 'a-b/x', 'a.txt']);
@@ -28,14 +28,14 @@ describe('compareV2', () => {
     const bytes = (parts: readonly string[]) => Buffer.from(parts.map((part) => `${part}\0`).join(''));
     fc.assert(
       fc.property(path, path, (a, b) => {
-        assert.equal(Math.sign(compareV2(a, b)), Buffer.compare(bytes(a), bytes(b)));
+        assert.equal(Math.sign(comparePathsV2(a, b)), Buffer.compare(bytes(a), bytes(b)));
       }),
       { numRuns: runs(1000) },
     );
   });
 });
 
-describe('compareV1', () => {
+describe('comparePathsV1', () => {
   it('puts files at the top level first, then all others, both by lower-cased path', () => {
     const sorted = ['B', 'c', 'Z', 'a/b', 'A/c', 'a/D', 'b/a'];
     assert.deepEqual(joined(sortV1(files(...sorted.toReversed()))), sorted);
@@ -67,8 +67,8 @@ describe('compareV1', () => {
 });
 
 for (const [version, sort, compare] of [
-  ['v1', sortV1, compareV1],
-  ['v2', sortV2, compareV2],
+  ['v1', sortV1, comparePathsV1],
+  ['v2', sortV2, comparePathsV2],
 ] as const) {
   describe(`the ${version} sort`, () => {
     it('does not depend on the order of its input, and does not change it', () => {

@@ -9,8 +9,8 @@ import { runCreate } from '../create/run-create.ts';
 import { summaryJson } from '../create/summary.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
-import { jobsOfFile } from './batch.ts';
-import { type CreateJob, jobsOfFolders, type ListedJob, nameOfJob } from './job-list.ts';
+import { jobsOfFile } from './jobs-of-file.ts';
+import { type CreateJob, jobsOfFolders, type ListedJob, nameOfJob } from './jobs-of-folders.ts';
 import { countsText, type JobResult, type JobWatch, listQueue, rateText, runMany } from './run-many.ts';
 import { upToDateOutput } from './up-to-date.ts';
 

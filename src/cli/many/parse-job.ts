@@ -4,7 +4,7 @@ import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type OptionsFor, optionsFrom } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
-import { type CreateJob, jobOf } from './job-list.ts';
+import { type CreateJob, jobOf } from './jobs-of-folders.ts';
 
 /** Options that are about the command as a whole. */
 const NOT_IN_JOBS = ['dry-run', 'quiet', 'json', 'verbose', 'magnet'];

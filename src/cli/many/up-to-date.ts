@@ -11,7 +11,7 @@ import { exists } from '../../disk/write-file.ts';
 import { MetainfoError, throwSystemError } from '../../errors/errors.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { type ExpectedCreation, expectedCreation } from '../create/run-create.ts';
-import type { CreateJob } from './job-list.ts';
+import type { CreateJob } from './jobs-of-folders.ts';
 
 /**
  * The output of a job if it is up to date; null if the job is to be run. Nothing is hashed.

@@ -13,7 +13,7 @@ import { stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
 import { type ResumeOptions, type ResumeTarget, resumeLines, resumeTarget, writeResume } from '../verify/resume.ts';
 import { extraLines, reportLines } from '../verify/verify-report.ts';
-import { contentNames } from './job-list.ts';
+import { contentNames } from './jobs-of-folders.ts';
 import { countsText, type JobResult, listQueue, rateText, runMany, type Totals } from './run-many.ts';
 import type { ManyTorrents, VerifyManyOptions } from './verify-arguments.ts';
 

@@ -3,7 +3,7 @@ import { unlink } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIMITS } from '../../bencode/limits.ts';
-import { requireNoInput } from '../../disk/output.ts';
+import { requireNoInput } from '../../disk/output-not-input.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';

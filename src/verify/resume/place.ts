@@ -4,7 +4,7 @@ import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { diskNames } from '../torrent-files.ts';
+import { diskNames } from '../match-files.ts';
 
 /** A client for which there is resume data. */
 export type ResumeClient = 'qbittorrent' | 'libtorrent' | 'rtorrent';

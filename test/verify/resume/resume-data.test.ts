@@ -36,7 +36,7 @@ interface Case {
   good: boolean[];
 }
 
-/** Content of these lengths, verified, with a random piece map in the report: every piece map can occur. */
+/** Content of these lengths, verified, with a random piece layout in the report: every piece layout can occur. */
 const cases = fc.record({
   lengths: fc.array(fc.constantFrom(0, 1, 5, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 5 * PIECE + 7), {
     minLength: 1,

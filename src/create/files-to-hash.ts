@@ -1,7 +1,7 @@
 /** The files of a layout as an engine hashes them, and the digests of a whole torrent. */
 import type { PackedTrees } from '../hash/file-digests.ts';
 import type { RequestedFile } from '../hash/hash-request.ts';
-import { toRequestedFile } from '../hash/request-files.ts';
+import { toRequestedFile } from '../hash/make-requested-files.ts';
 import type { TorrentLayout } from './torrent-layout.ts';
 
 /** The digests of a layout, in the order of its files: plain data. */

@@ -1,18 +1,18 @@
-/** The piece map: where each file and pad file of a torrent lies among its pieces. */
+/** The piece layout: where each file and pad file of a torrent lies among its pieces. */
 
 import type { RequestedFile } from '../hash/hash-request.ts';
-import { requestedPadFile } from '../hash/request-files.ts';
+import { requestedPadFile } from '../hash/make-requested-files.ts';
 import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { DiskFile, MatchedFile } from './torrent-files.ts';
+import type { DiskFile, MatchedFile } from './match-files.ts';
 
 /**
  * The entries of a torrent (its files and pad files that are not empty) in the order of their pieces. Stored by column,
  * because a torrent may have a million files.
  */
-export interface PieceMap {
+export interface PieceLayout {
   pieceLength: number;
   pieceCount: number;
   /** Offset of the end of the last entry, in bytes. */
@@ -28,9 +28,9 @@ export interface PieceMap {
 /** Consecutive pieces: the first, and the one after the last. */
 export type PieceInterval = readonly [first: number, end: number];
 
-/** The piece map of v2, where every file begins with a piece. */
-export function v2PieceMap(files: readonly Pick<MatchedFile, 'length'>[], pieceLength: number): PieceMap {
-  const builder = new PieceMapBuilder(files.length, pieceLength);
+/** The piece layout of v2, where every file begins with a piece. */
+export function v2PieceLayout(files: readonly Pick<MatchedFile, 'length'>[], pieceLength: number): PieceLayout {
+  const builder = new PieceLayoutBuilder(files.length, pieceLength);
   let start = 0;
   for (const [file, { length }] of files.entries()) {
     if (length === 0) continue;
@@ -40,12 +40,12 @@ export function v2PieceMap(files: readonly Pick<MatchedFile, 'length'>[], pieceL
   return builder.build();
 }
 
-/** The piece map of v1 and hybrid, where entries follow each other in the order of the v1 file list. */
-export function v1PieceMap(torrent: Torrent, files: readonly Pick<MatchedFile, 'length'>[]): PieceMap {
+/** The piece layout of v1 and hybrid, where entries follow each other in the order of the v1 file list. */
+export function v1PieceLayout(torrent: Torrent, files: readonly Pick<MatchedFile, 'length'>[]): PieceLayout {
   const info = torrent.info as InfoDictV1;
   const list = info.files ?? [{ length: info.length as number, path: [info.name] }];
   const isPadFile = padsIn<FileItem>(list, info.pieceLength);
-  const builder = new PieceMapBuilder(list.length, info.pieceLength);
+  const builder = new PieceLayoutBuilder(list.length, info.pieceLength);
   let [start, file] = [0, 0];
   for (const entry of list) {
     const { length } = entry;
@@ -60,8 +60,8 @@ export function v1PieceMap(torrent: Torrent, files: readonly Pick<MatchedFile, '
   return builder.build();
 }
 
-class PieceMapBuilder {
-  readonly #map: PieceMap;
+class PieceLayoutBuilder {
+  readonly #map: PieceLayout;
   #count = 0;
 
   constructor(capacity: number, pieceLength: number) {
@@ -78,7 +78,7 @@ class PieceMapBuilder {
     this.#count += 1;
   }
 
-  build(): PieceMap {
+  build(): PieceLayout {
     const { pieceLength, end, starts, lengths, fileIndexes } = this.#map;
     return {
       pieceLength,
@@ -92,18 +92,18 @@ class PieceMapBuilder {
 }
 
 /** The file of an entry; null for a pad file. */
-export function fileOfEntry(map: PieceMap, files: readonly MatchedFile[], entry: number): MatchedFile | null {
+export function fileOfEntry(map: PieceLayout, files: readonly MatchedFile[], entry: number): MatchedFile | null {
   const index = map.fileIndexes[entry] as number;
   return index < 0 ? null : (files[index] as MatchedFile);
 }
 
 /** Whether every file begins with a piece. */
-export function isAligned({ starts, fileIndexes, pieceLength }: PieceMap): boolean {
+export function isAligned({ starts, fileIndexes, pieceLength }: PieceLayout): boolean {
   return starts.every((start, entry) => fileIndexes[entry] === -1 || start % pieceLength === 0);
 }
 
 /** The pieces of which every byte is available on disk. */
-export function availablePieces(map: PieceMap, files: readonly MatchedFile[]): PieceInterval[] {
+export function availablePieces(map: PieceLayout, files: readonly MatchedFile[]): PieceInterval[] {
   const { pieceLength, pieceCount, end } = map;
   const intervals: PieceInterval[] = [];
   let first = 0;
@@ -126,7 +126,7 @@ export function availablePieces(map: PieceMap, files: readonly MatchedFile[]): P
 const SAMPLE_SIZE = 100;
 
 /** Picks single pieces from intervals: those at the ends of files, and others at equal distances. */
-export function samplePieces(intervals: readonly PieceInterval[], map: PieceMap): PieceInterval[] {
+export function samplePieces(intervals: readonly PieceInterval[], map: PieceLayout): PieceInterval[] {
   const { starts, lengths, fileIndexes, pieceLength } = map;
   const atEnds = new Set<number>();
   for (const [entry, start] of starts.entries()) {
@@ -149,13 +149,13 @@ export function samplePieces(intervals: readonly PieceInterval[], map: PieceMap)
 export interface PieceContent {
   /** Ranges of files, and pads. */
   files: RequestedFile[];
-  /** For each of `files`, its entry in the piece map. */
+  /** For each of `files`, its entry in the piece layout. */
   entries: number[];
 }
 
 /** Lists the ranges of files that hold these pieces. */
 export function contentOfPieces(
-  map: PieceMap,
+  map: PieceLayout,
   files: readonly MatchedFile[],
   intervals: readonly PieceInterval[],
 ): PieceContent {

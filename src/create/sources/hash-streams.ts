@@ -7,9 +7,9 @@ import type { Engine } from '../../hash/engine.ts';
 import { type FileDigests, joinTrees, packTrees, splitDigests } from '../../hash/file-digests.ts';
 import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import type { Digests } from '../../hash/hash-request.ts';
-import { lengthsOf, requestedMemory } from '../../hash/request-files.ts';
+import { lengthsOf, requestedMemory } from '../../hash/make-requested-files.ts';
 import type { RunningJob } from '../../jobs/watch.ts';
-import { filesToHash, type TorrentDigests } from '../digests.ts';
+import { filesToHash, type TorrentDigests } from '../files-to-hash.ts';
 import type { LaidOutFile } from '../torrent-layout.ts';
 import { StreamJobs, type StreamLayout, type StreamResources, type StreamSink } from './stream-jobs.ts';
 

@@ -4,7 +4,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { OptionsFor } from '../config/command-line.ts';
 import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
-import { type CreateJob, type ListedJob, requireDistinct } from './job-list.ts';
+import { type CreateJob, type ListedJob, requireDistinct } from './jobs-of-folders.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
 import { jobParser, type ParseJob } from './parse-job.ts';
 import { type JobQueue, listQueue } from './run-many.ts';

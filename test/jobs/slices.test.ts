@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inSlices, joinInSlices } from '../../../src/create/sources/slices.ts';
+import { inSlices, joinInSlices } from '../../src/jobs/slices.ts';
 
 describe('inSlices', () => {
   for (const count of [0, 1, 2 ** 16, 2 ** 16 + 1, 200_000]) {

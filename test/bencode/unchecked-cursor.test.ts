@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Cursor, template } from '../../src/bencode/cursor.ts';
+import { Cursor, template } from '../../src/bencode/unchecked-cursor.ts';
 import { unsafeComponent } from '../../src/layout/safe-path.ts';
 import { runs } from '../support/runs.ts';
 import { bencodeValue, latin1, reference } from './reference.ts';

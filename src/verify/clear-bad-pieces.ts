@@ -7,8 +7,8 @@ import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { viewOfLayer } from '../model/piece-layers.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { fileOfEntry, type PieceContent, type PieceInterval, type PieceMap } from './piece-map.ts';
-import type { MatchedFile } from './torrent-files.ts';
+import type { MatchedFile } from './match-files.ts';
+import { fileOfEntry, type PieceContent, type PieceInterval, type PieceLayout } from './piece-layout.ts';
 
 /** Hashes in a buffer, one after the other, from an offset on. */
 interface PackedHashes {
@@ -27,7 +27,7 @@ function isSameHash(size: 20 | 32, a: PackedHashes, b: PackedHashes): boolean {
  * @param intervals The pieces that were hashed, in the order of their hashes.
  * @param good A byte for each piece of the torrent: 1 for good.
  */
-export function compareV1(
+export function clearBadV1(
   torrent: Torrent,
   intervals: readonly PieceInterval[],
   digests: Digests,
@@ -51,7 +51,7 @@ export function compareV1(
 
 /** Content that was hashed. */
 export interface HashedContent {
-  map: PieceMap;
+  map: PieceLayout;
   files: readonly MatchedFile[];
   content: PieceContent;
   digests: Digests;
@@ -61,10 +61,10 @@ export interface HashedContent {
  * Clears `good` for each piece whose Merkle hash differs from that in the torrent. Without its piece layer (`compat`) a
  * file can be compared as a whole only.
  *
- * @param options.isCheckedByV1 Whether {@link compareV1} has checked the same pieces: it then decides on those for which
+ * @param options.isCheckedByV1 Whether {@link clearBadV1} has checked the same pieces: it then decides on those for which
  *   the torrent has no v2 hash. Otherwise they count as bad.
  */
-export function compareV2(
+export function clearBadV2(
   torrent: Torrent,
   { map, files, content, digests }: HashedContent,
   { good, isCheckedByV1 }: { good: Uint8Array; isCheckedByV1: boolean },
@@ -102,7 +102,7 @@ export function compareV2(
 function rootAsPiece(
   roots: Uint8Array,
   index: number,
-  { range, file, map: { pieceLength } }: { range: RequestedFile; file: MatchedFile; map: PieceMap },
+  { range, file, map: { pieceLength } }: { range: RequestedFile; file: MatchedFile; map: PieceLayout },
 ): PackedHashes {
   if (file.length <= pieceLength) return { bytes: roots, offset: index * 32 };
   const root = roots.subarray(index * 32, (index + 1) * 32);
