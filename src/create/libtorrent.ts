@@ -1,16 +1,18 @@
 /** Makes torrents with libtorrent instead of this library: the maker `libtorrent`. See native/libtorrent/README.md. */
-import { constants, existsSync } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
-import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
+import { closeRead } from '../hash/read.ts';
+import { toRequestedFile } from '../hash/request-files.ts';
+import { openRequested, requireAsRequested } from '../hash/requested-file.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
@@ -203,12 +205,6 @@ function runningJob(job: CreateJob, { totalBytes, pieceLength, name }: JobConten
 async function translated(failure: Failure, files: readonly ContentFile[], pathRoot: string): Promise<MetainfoError> {
   try {
     await requireUnchanged(files);
-    for (const { diskPath } of files) {
-      const file = diskPath as string;
-      await access(file, constants.R_OK).catch((error: unknown) => {
-        throw fromSystemError(error, file, 'read');
-      });
-    }
   } catch (error) {
     return error as MetainfoError;
   }
@@ -218,17 +214,17 @@ async function translated(failure: Failure, files: readonly ContentFile[], pathR
   return new MetainfoError('ERR_MAKER', `libtorrent failed: ${message}.`, { path: pathRoot, cause: failure });
 }
 
-/** @throws {MetainfoError} for the first file that is gone, unreadable or changed */
+/** @throws {MetainfoError} for a file that is gone, unreadable or changed */
 async function requireUnchanged(files: readonly ContentFile[]): Promise<void> {
-  const numbers = await statFiles(files.map(({ diskPath }) => ({ real: diskPath as string })));
-  for (const [i, { diskPath, length, mtimeMs }] of files.entries()) {
-    const [errno = 0, , size, now] = numbers.subarray(i * STAT_NUMBERS);
-    const file = diskPath as string;
-    if (errno !== 0) {
-      const code = errnoName(errno);
-      throw deletedSinceScan(fromSystemError(Object.assign(new Error(`${code}: ${file}`), { code }), file, 'read'));
+  await forEachConcurrently(files, { concurrency: 16 }, async (content) => {
+    const file = toRequestedFile(content);
+    const handle = await openRequested(file);
+    try {
+      await requireAsRequested(handle, file);
+    } finally {
+      await closeRead(handle);
     }
-    if (size === length && now === mtimeMs) continue;
-    throw new MetainfoError('ERR_FILE_CHANGED', `${file} changed while it was hashed.`, { path: file });
-  }
+  }).catch((error) => {
+    throw deletedSinceScan(error);
+  });
 }

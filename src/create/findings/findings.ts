@@ -22,3 +22,15 @@ export interface Finding {
   /** The number of problems that a finding without a path stands for; absent for a single problem. */
   count?: number;
 }
+
+/** Findings of one kind that are listed. */
+export const MAX_LISTED = 100;
+
+/** The first findings of one kind, and one that counts the rest. */
+export function listed(findings: readonly Finding[], total: number, what: string): Finding[] {
+  const first = findings.slice(0, MAX_LISTED);
+  const [like] = first;
+  const count = total - first.length;
+  if (!like || count === 0) return first;
+  return [...first, { ...like, path: null, message: `${count} more ${what}.`, count }];
+}

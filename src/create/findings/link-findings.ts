@@ -2,10 +2,8 @@
 import { shown } from '../../errors/errors.ts';
 import type { FileTable } from '../../layout/file-table.ts';
 import type { LaidOutFile } from '../torrent-layout.ts';
-import type { Finding } from './findings.ts';
+import { type Finding, listed, MAX_LISTED } from './findings.ts';
 
-/** Findings that are listed; one more counts the rest. */
-const MAX_FINDINGS = 100;
 /** As many links lead from one to the next at most, as in Linux. */
 const MAX_LINKS = 40;
 
@@ -28,13 +26,11 @@ export function linkFindings(files: FileTable<LaidOutFile>): Finding[] {
   for (const { path } of files)
     for (let depth = path.length; depth > 0; depth -= 1) wanted.delete(path.slice(0, depth).join('/'));
   const lost = [...targets].filter(([, target]) => wanted.has(target));
-  const findings = lost.slice(0, MAX_FINDINGS).map(([link, target]): Finding => {
+  const findings = lost.slice(0, MAX_LISTED).map(([link, target]): Finding => {
     const message = `The stored link ${shown(link)} leads to ${shown(target)}, which the torrent does not have.`;
     return { ...ABOUT, path: link, message };
   });
-  const more = lost.length - findings.length;
-  if (more === 0) return findings;
-  return [...findings, { ...ABOUT, path: null, message: `${more} more links to missing files.`, count: more }];
+  return listed(findings, lost.length, 'links to missing files');
 }
 
 /** Where a link leads to, through all other links. */

@@ -5,7 +5,7 @@ import { type FileTable, pathAt, type TableFile } from '../../layout/file-table.
 import { nameKey } from '../../layout/safe-path.ts';
 import { windowsProblem } from '../../layout/windows-names.ts';
 import { orderFiles } from '../order-files.ts';
-import type { Finding } from './findings.ts';
+import { type Finding, listed, MAX_LISTED } from './findings.ts';
 
 /** Windows programs support paths of so many UTF-16 units by default (MAX_PATH). */
 const MAX_PATH_UNITS = 260;
@@ -60,9 +60,6 @@ export async function nameFindings<File extends TableFile>(
   return found.finish();
 }
 
-/** Findings of one code that are listed. */
-const MAX_FINDINGS = 100;
-
 /** The codes of {@link nameFindings}, what they count, and what to do about them. */
 const CODES = {
   windows_name: ['names that Windows cannot store', 'Rename it, or leave it out.'],
@@ -71,33 +68,20 @@ const CODES = {
   long_name: ['long names', 'Rename it, or leave it out.'],
 } as const;
 
-const EXCLUDE = { exclude: true } as const;
-
 /** Collects findings: a bounded number of each code. */
 class NameFindings {
-  readonly #findings: Record<keyof typeof CODES, Finding[]> = {
-    windows_name: [],
-    similar_names: [],
-    long_path: [],
-    long_name: [],
-  };
-  readonly #counts = { windows_name: 0, similar_names: 0, long_path: 0, long_name: 0 };
+  readonly #findings: Partial<Record<keyof typeof CODES, { first: Finding[]; count: number }>> = {};
 
   /** @param message Called with the path as it is shown, if the finding is listed. */
   #add(code: keyof typeof CODES, parts: readonly string[], message: (shown: string) => string): void {
-    this.#counts[code] += 1;
-    if (this.#counts[code] > MAX_FINDINGS) return;
+    this.#findings[code] ??= { first: [], count: 0 };
+    const found = this.#findings[code];
+    found.count += 1;
+    if (found.count > MAX_LISTED) return;
     const path = parts.join('/');
     const [, advice] = CODES[code];
-    const finding = {
-      code,
-      severity: 'warning',
-      path,
-      message: message(shownPath(path)),
-      advice,
-      option: EXCLUDE,
-    } as const;
-    this.#findings[code].push(finding);
+    const text = message(shownPath(path));
+    found.first.push({ code, severity: 'warning', path, message: text, advice, option: { exclude: true } });
   }
 
   /** Checks one name of a path by itself. */
@@ -129,13 +113,9 @@ class NameFindings {
   }
 
   finish(): Finding[] {
-    return Object.entries(this.#findings).flatMap(([key, list]) => {
-      const code = key as keyof typeof CODES;
-      const more = this.#counts[code] - list.length;
-      if (more === 0) return list;
-      const [what, advice] = CODES[code];
-      const message = `${more} more ${what}.`;
-      return [...list, { code, severity: 'warning', path: null, message, advice, option: EXCLUDE, count: more }];
+    return Object.entries(CODES).flatMap(([code, [what]]) => {
+      const { first, count } = this.#findings[code as keyof typeof CODES] ?? { first: [], count: 0 };
+      return listed(first, count, what);
     });
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../model/limits.ts';
 import { exactBytes, plural } from '../../text/format.ts';
 import type { FileSizes } from './file-sizes.ts';
-import type { Finding } from './findings.ts';
+import { type Finding, listed, MAX_LISTED } from './findings.ts';
 import { MAX_COMPONENTS, type Sizes, type SizesOf, type TorrentShape } from './torrent-sizes.ts';
 
 const NOUNS: Readonly<Record<keyof Sizes, string>> = {
@@ -168,27 +168,19 @@ function sharedPads({ pads, sharedPads: shared, sharedPad }: FileSizes): Finding
   return [warning('pad_names', sharedPad, message, { advice, option })];
 }
 
-/** Findings that are listed; one more counts the rest. */
-const MAX_FINDINGS = 100;
-
 /** Files that libtorrent takes for pad files of BitComet because of their names. */
 function likePads({ version, files }: TorrentShape, { likePads: indexes }: FileSizes): Finding[] {
   if (version === 'v2') return [];
   const effect = version === 'v1' ? 'never download it' : 'refuse the torrent';
   const about = { advice: 'Rename it, or make a v2 torrent.', option: { version: 'v2' } };
-  const findings = indexes.slice(0, MAX_FINDINGS).map((index) => {
+  const findings = indexes.slice(0, MAX_LISTED).map((index) => {
     const name = files.pathAt(index);
     const message =
       `${shown(name)} is named like a pad file of BitComet: clients that use libtorrent (qBittorrent, Deluge) treat it ` +
       `as padding and ${effect}.`;
     return warning('named_like_pad', name, message, about);
   });
-  const more = indexes.length - findings.length;
-  if (more === 0) return findings;
-  return [
-    ...findings,
-    { ...warning('named_like_pad', null, `${more} more names like those of pad files.`, about), count: more },
-  ];
+  return listed(findings, indexes.length, 'names like those of pad files');
 }
 
 /** A v2 file tree does not tell whether its only file is in a folder. */

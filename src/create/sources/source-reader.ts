@@ -2,15 +2,7 @@
 import type { ReadableStream } from 'node:stream/web';
 import { hashingCancelled } from '../../errors/cancel.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
-import {
-  ignoreFailure,
-  isBlob,
-  isStream,
-  MEMORY_CHANGED,
-  type RangeReader,
-  type StreamData,
-  sourceError,
-} from './source-data.ts';
+import { ignoreFailure, isBlob, isStream, type RangeReader, type StreamData, sourceError } from './source-data.ts';
 import type { SourceFile } from './sources.ts';
 
 /** The requests that a range reader gets ahead of their use. */
@@ -35,8 +27,6 @@ export class SourceReader {
   #hasEnded = false;
   /** When the event loop last turned. */
   #turned = performance.now();
-  /** The last chunk, and its length when it arrived. */
-  #last: { chunk: Uint8Array; length: number } | null = null;
   /** Ends the wait for a chunk: it may never arrive. */
   #stopWaiting: (() => void) | null = null;
   readonly #onAbort = () => this.#stopWaiting?.();
@@ -65,7 +55,6 @@ export class SourceReader {
       await new Promise(setImmediate);
       this.#turned = performance.now();
     }
-    this.#requireMemory();
     const { done, value } = await this.#nextResult();
     if (done) {
       this.#hasEnded = true;
@@ -76,27 +65,10 @@ export class SourceReader {
       const message = `${this.#path} returned ${shown(value)}: the chunks of a stream must be Uint8Arrays.`;
       throw new MetainfoError('ERR_SOURCE', message, { path: this.#path });
     }
-    this.#last = { chunk: value, length: value.length };
     this.#length += value.length;
     const max = this.#expected ?? Number.MAX_SAFE_INTEGER;
     if (this.#length > max) throw this.#wrongSize(`is longer than ${max} bytes`);
     return value;
-  }
-
-  /**
-   * Part of the last chunk. Its owner may have transferred it while the caller waited for a free buffer.
-   *
-   * @throws {MetainfoError} `ERR_SOURCE`
-   */
-  part(from: number, to: number): Uint8Array {
-    this.#requireMemory();
-    const { chunk } = this.#last as { chunk: Uint8Array };
-    return chunk.subarray(from, to);
-  }
-
-  #requireMemory(): void {
-    if (this.#last && this.#last.chunk.length !== this.#last.length)
-      throw sourceError(this.#path, new Error(MEMORY_CHANGED));
   }
 
   /** Ends the source, unless it has ended, without waiting for it. */

@@ -12,7 +12,7 @@ import { JobGroup } from '../../jobs/job-group.ts';
 import type { RunningJob } from '../../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
 import type { LaidOutFile, TorrentLayout } from '../torrent-layout.ts';
-import type { RangeReader } from './source-data.ts';
+import { MEMORY_CHANGED, type RangeReader, sourceError } from './source-data.ts';
 import { type ReadAhead, SourceReader } from './source-reader.ts';
 import { memoryReader, type SourceFile } from './sources.ts';
 
@@ -167,17 +167,20 @@ export class StreamJobs {
 
   async #readStream(file: SourceFile, sink: StreamSink): Promise<number> {
     const reader = new SourceReader(file, this.#readAhead, this.signal);
+    let copied = 0;
     try {
       for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
         if (file.length === null) this.#totalBytes += chunk.length;
         for (let start = 0; start < chunk.length && !this.signal.aborted; ) {
           const room = sink.room();
           const free = room instanceof Promise ? await room : room;
-          const part = reader.part(start, start + free.length);
+          const part = chunk.subarray(start, start + free.length);
           free.set(part);
           start += part.length;
+          copied += part.length;
           sink.filled(part.length);
         }
+        if (copied !== reader.length) throw sourceError(file.path.join('/'), new Error(MEMORY_CHANGED));
       }
       return reader.length;
     } finally {
