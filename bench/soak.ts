@@ -14,7 +14,7 @@ import { tableOf } from './support/tables.ts';
 
 const JUDGED_SECONDS = 300;
 const MIB = 2 ** 20;
-/** What is sampled, each with its bound: the growth over the last two thirds of a soak, by the line through its values. */
+/** The samples, each with its bound: the growth over the last two thirds of a soak, by the line through its values. */
 const BOUNDS: Record<string, number> = {
   // With the freed memory that allocators keep.
   'resident memory, MiB': 24,

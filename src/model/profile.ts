@@ -5,7 +5,7 @@ import { checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
 /** A set of rules to validate against (docs/validation.md). */
 export type Profile = 'default' | 'strict' | 'compat';
 
-/** What a profile changes in the validation. */
+/** The changes of a profile in the validation. */
 export interface ProfileRules {
   /** Whether what libtorrent forgives is only a warning, and its limits on sizes and new names apply. */
   isAsLibtorrent: boolean;
@@ -17,7 +17,7 @@ export interface ProfileRules {
   ignoredByClients: Issue['severity'];
 }
 
-/** What each profile changes. */
+/** The changes that each profile makes. */
 export const PROFILES: Readonly<Record<Profile, ProfileRules>> = {
   default: { isAsLibtorrent: false, isExact: false, refusedByLibtorrent: 'warning', ignoredByClients: 'warning' },
   strict: { isAsLibtorrent: false, isExact: true, refusedByLibtorrent: 'error', ignoredByClients: 'error' },

@@ -26,7 +26,7 @@ function shapeOf({ version, lengths, padding = true, tailPad = true }: Given): T
     isSingleFile: false,
     name: 't',
     pieceLength: 16 * KIB,
-    padding: isPadded ? { tailPad } : null,
+    padding: isPadded ? { tailPad, padNames: 'libtorrent' } : null,
     files: new FileTable(lengths.map((length, i) => ({ path: [`folder${i % 3}`, `${i}`.padStart(3, '0')], length }))),
     otherFields: new Map(),
   };

@@ -1,4 +1,4 @@
-/** What Linux says about a process in /proc: its threads, descriptors and memory. */
+/** Reads from /proc what Linux knows about a process: its threads, descriptors and memory. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 

@@ -1,4 +1,5 @@
-// The names that a scan can add without asking JavaScript. It decides about all others (src/disk/entry-names.ts).
+// The names that a scan can add without asking JavaScript. It decides about all others
+// (src/disk/entry-names.ts).
 #pragma once
 
 namespace metainfo {

@@ -44,7 +44,7 @@ interface CacheEntry {
 
 /** The digests that the cache has for a layout. */
 interface CacheLookup {
-  /** Those of each file, or one for all files that share pieces; null for those that must be read. */
+  /** The digests of each file, or one entry for all files that share pieces; null for files that must be read. */
   digests: (FileDigests | null)[];
   /** The entries whose digests {@link HashCache.keep} keeps. */
   missing: CacheEntry[];
@@ -195,7 +195,7 @@ export class HashCache {
   /**
    * Looks up the digests of a layout.
    *
-   * @param known The digests that are known: their files are not looked up. Those of files that share pieces are never known.
+   * @param known Digests of files that need no lookup. The digests of files that share pieces are never among them.
    */
   async find(layout: SizedLayout, known: readonly (FileDigests | null)[]): Promise<CacheLookup> {
     const digests = [...known];

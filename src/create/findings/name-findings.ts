@@ -1,7 +1,7 @@
 /** Finds names in a torrent that some systems cannot store. */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { shown } from '../../errors/errors.ts';
-import { type FileTable, pathAt, type TableFile } from '../../layout/file-table.ts';
+import { type FileTable, pathsAt, type TableFile } from '../../layout/file-table.ts';
 import { nameKey } from '../../layout/safe-path.ts';
 import { windowsProblem } from '../../layout/windows-names.ts';
 import { orderFiles } from '../order-files.ts';
@@ -35,9 +35,13 @@ export async function nameFindings<File extends TableFile>(
   /** The names in each folder of the last path, by key. */
   const siblings: Map<string, string>[] = [];
   let before: readonly string[] = [];
+  let slice: string[][] = [];
   for (let file = 0; file < paths.ends.length; file += 1) {
-    if (file % FILES_PER_SLICE === 0) await nextRound();
-    const path = pathAt(paths, file);
+    if (file % FILES_PER_SLICE === 0) {
+      await nextRound();
+      slice = pathsAt(paths, file, file + FILES_PER_SLICE);
+    }
+    const path = slice[file % FILES_PER_SLICE] as string[];
     let depth = 0;
     while (depth < path.length && path[depth] === before[depth]) depth += 1;
     if (siblings.length > depth + 1) siblings.length = depth + 1;
