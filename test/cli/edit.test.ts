@@ -165,7 +165,7 @@ describe('metainfo edit', () => {
       [['album.torrent', 'absent.torrent', '--comment', 'x'], 1, /ERR_NOT_FOUND/],
       [['album.torrent', '--source', 'S', '--keep-infohash'], 1, /source would change the infohash.*ERR_INFOHASH/],
       [['album.torrent', '--add-tracker', 'no url'], 2, /expected a URL.*ERR_INVALID_ARGUMENT/],
-      [['album.torrent', '--set', 'x'], 2, /--set expects KEY=TEXT/],
+      [['album.torrent', '--set', 'x'], 2, /'--set <key=text>' argument 'x' is invalid\. Expected KEY=TEXT/],
       [['album.torrent', '--set', 'comment=x'], 2, /--set and --unset cannot hold comment/],
       [['album.torrent', '--set', 'nodes=x'], 2, /--set and --unset cannot hold nodes/],
       [['album.torrent', '--set', 'similar=x'], 1, /expected a list/],

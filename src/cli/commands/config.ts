@@ -58,10 +58,8 @@ async function show({ preset, json, ...options }: ConfigCommandOptions): Promise
 
 async function init({ force = false, json, ...options }: ConfigCommandOptions): Promise<void> {
   const file = configFileOf(options);
-  if (file === null) {
-    const message = '--init needs the place of the configuration file: name it with --config FILE';
-    throw invalidArgument(message);
-  }
+  if (file === null)
+    throw invalidArgument('--init needs the place of the configuration file: name it with --config FILE');
   // The user's own folder may not exist yet; that of --config must, because a missing one is probably a typing error.
   if (options.config === undefined)
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch(

@@ -11,9 +11,11 @@ import { readTorrent } from '../options/arguments.ts';
 import {
   changedOutputOptions,
   collect,
+  collectKey,
   collectNode,
   collectTier,
   contextOf,
+  type ExtraKey,
   type OutputOptions,
   type ProfileOptions,
   parseDate,
@@ -25,7 +27,7 @@ import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 
 interface EditOptions extends ProfileOptions, OutputOptions {
   private?: boolean;
-  set?: string[];
+  set?: ExtraKey[];
   unset?: string[];
   keepInfohash?: boolean;
   dryRun?: boolean;
@@ -117,7 +119,7 @@ export function addEdit(program: Command): void {
     .option('--no-collections', 'remove all collections (*)')
     .option('--update-url <url>', 'set the URL that serves newer versions of the torrent (*)')
     .option('--no-update-url', 'remove the update URL (*)')
-    .option('--set <key=text>', 'set any other key to this text (repeatable)', collect)
+    .option('--set <key=text>', 'set any other key to this text (repeatable)', collectKey)
     .option('--unset <key>', 'remove any other key (repeatable)', collect);
   profileOptions(command).addHelpText('after', EXAMPLES).action(run);
 }
@@ -168,18 +170,15 @@ function changesOf(options: EditOptions): TorrentChanges {
     // True is the default of `--no-trackers`.
     if (value !== undefined && value !== true) Object.assign(changes, { [field]: value === false ? null : value });
   }
-  for (const text of options.set ?? []) {
-    const equals = text.indexOf('=');
-    if (equals < 1) throw invalidArgument(`--set expects KEY=TEXT, got ${text}`);
-    changeKey(changes, text.slice(0, equals), text.slice(equals + 1));
+  const unset = (options.unset ?? []).map((name) => {
+    const isInfo = name.startsWith('info.');
+    return { isInfo, key: name.slice(isInfo ? 5 : 0), text: null };
+  });
+  for (const { isInfo, key, text } of [...(options.set ?? []), ...unset]) {
+    const place = isInfo ? 'infoExtra' : 'extra';
+    changes[place] = { ...changes[place], [key]: text };
   }
-  for (const key of options.unset ?? []) changeKey(changes, key, null);
   return changes;
-}
-
-function changeKey(changes: TorrentChanges, key: string, value: string | null): void {
-  if (key.startsWith('info.')) changes.infoExtra = { ...changes.infoExtra, [key.slice(5)]: value };
-  else changes.extra = { ...changes.extra, [key]: value };
 }
 
 function toJson({ file, target, before, after, changed }: Edited, dryRun: boolean) {

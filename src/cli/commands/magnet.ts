@@ -37,11 +37,9 @@ export function addMagnet(program: Command): void {
     .option('--no-v2', 'omit the v2 infohash of a hybrid, which some clients refuse')
     .option('--select <path>', 'a file or folder to download, instead of everything (repeatable)', collect)
     .option('--json', 'print one line per argument, each a JSON object');
-  profileOptions(command).addHelpText('after', EXAMPLES).action(magnet);
-}
-
-async function magnet(inputs: string[], options: MagnetOptions): Promise<void> {
-  await forEachFile(inputs, (input) => printLink(input, options));
+  profileOptions(command)
+    .addHelpText('after', EXAMPLES)
+    .action((inputs: string[], options: MagnetOptions) => forEachFile(inputs, (input) => printLink(input, options)));
 }
 
 async function printLink(input: string, options: MagnetOptions): Promise<void> {

@@ -20,15 +20,6 @@ interface ValidateOptions extends ProfileOptions {
   json?: boolean;
 }
 
-/** The result for one file. */
-interface Result {
-  file: string;
-  ok: boolean;
-  version: string | null;
-  infohash: { v1: string | null; v2: string | null };
-  issues: Pick<Issue, 'message'>[];
-}
-
 const EXAMPLES = `
 Examples:
   metainfo validate *.torrent
@@ -62,7 +53,9 @@ async function validate(files: string[], options: ValidateOptions): Promise<void
     await writeLines([`${valid} valid${countsText({ invalid: files.length - valid })}`]);
 }
 
-async function check(file: string, options: ValidateOptions): Promise<Result> {
+type Result = Awaited<ReturnType<typeof check>>;
+
+async function check(file: string, options: ValidateOptions) {
   try {
     const read = readOptionsOf(options);
     const bytes = await readInput(file, limitsOf(read.limits).bytes);

@@ -118,7 +118,7 @@ export function addVerify(program: Command): void {
       }
       const torrent = await readTorrent(file, options, chosen.path);
       const path = await contentPlace(torrent, chosen.path, options);
-      await interruptible((signal) => run(torrent, { path, options, signal, queue }));
+      await interruptible((signal) => run(torrent, path, options, { queue, signal }));
     });
 }
 
@@ -127,30 +127,27 @@ function settingsOf({ torrentVersion: version, fast, followOutside, threads, mem
   return { version, fast, followOutside, threads: threads ?? null, memoryLimit };
 }
 
-interface Invocation {
-  path: string;
-  options: VerifyOptions;
-  signal: AbortSignal;
-  /** The queue whose workers hash; null for this process. */
-  queue: QueueTarget | null;
-}
-
-async function run(torrent: Torrent, invocation: Invocation): Promise<void> {
-  const { queue, path, options } = invocation;
-  if (!queue) return runWith(torrent, invocation, {});
+/** @param queue The queue whose workers hash; null for this process. */
+async function run(
+  torrent: Torrent,
+  path: string,
+  options: VerifyOptions,
+  { queue, signal }: { queue: QueueTarget | null; signal: AbortSignal },
+): Promise<void> {
+  if (!queue) return runWith(torrent, path, options, { signal });
   const { queueEngine } = await import('../queue/verify.ts');
   const { engine, close } = await queueEngine(queue, path, options.partSize);
-  await runWith(torrent, invocation, { engine }).finally(close);
+  await runWith(torrent, path, options, { signal, engine }).finally(close);
 }
 
 async function runWith(
   torrent: Torrent,
-  { path, options, signal }: Invocation,
-  engine: { engine?: Engine },
+  path: string,
+  options: VerifyOptions,
+  watch: { signal: AbortSignal; engine?: Engine },
 ): Promise<void> {
   const resume = await resumeTarget(torrent, path, options);
-  const progress = showsProgress(options);
-  const checks = { ...settingsOf(options), ...engine, progress, signal };
+  const checks = { ...settingsOf(options), ...watch, progress: showsProgress(options) };
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
   const report = found?.report ?? (await verify(torrent, path, checks));
   const ok = found?.ok ?? report.ok;

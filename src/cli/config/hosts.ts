@@ -75,51 +75,39 @@ export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions
 /** The findings for a torrent that breaks the rules of its trackers' hosts. */
 export function ruleFindings(
   rules: readonly TrackerRule[],
-  options: CreateOptions,
-  plan: Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'findings'>,
-): Finding[] {
-  return rules.flatMap((rule) =>
-    breachesOf(rule, options, plan).map(({ key, severity, message }) => ({
-      code: 'tracker_rule',
-      severity,
-      path: rule.host,
-      message: `${rule.host} ${message} (the rule is in ${rule.places[key]}).`,
-      advice: 'Change the option or the rule, or use other trackers.',
-    })),
-  );
-}
-
-/** A rule that a torrent breaks. */
-interface Breach {
-  key: keyof RuleOptions;
-  severity: Finding['severity'];
-  message: string;
-}
-
-function breachesOf(
-  { options: rule }: TrackerRule,
   { private: isPrivate = false, source }: CreateOptions,
-  { pieceLength, torrentSize, findings }: Parameters<typeof ruleFindings>[2],
-): Breach[] {
-  const breaches: Breach[] = [];
-  if (rule.private !== undefined && rule.private !== isPrivate) {
-    const message = `wants ${rule.private ? 'private' : 'public'} torrents, but this one is not`;
-    breaches.push({ key: 'private', severity: 'error', message });
+  { pieceLength, torrentSize, findings: others }: Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'findings'>,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const { host, options: rule, places } of rules) {
+    const add = (key: keyof RuleOptions, severity: Finding['severity'], problem: string) => {
+      const message = `${host} ${problem} (the rule is in ${places[key]}).`;
+      const advice = 'Change the option or the rule, or use other trackers.';
+      findings.push({ code: 'tracker_rule', severity, path: host, message, advice });
+    };
+    if (rule.private !== undefined && rule.private !== isPrivate)
+      add('private', 'error', `wants ${rule.private ? 'private' : 'public'} torrents, but this one is not`);
+    if (rule.source !== undefined && rule.source !== source)
+      add(
+        'source',
+        'warning',
+        `wants the source tag ${JSON.stringify(rule.source)}, not ${JSON.stringify(source ?? '')}`,
+      );
+    // The error of the chooser tells of limits that no piece length can keep.
+    if (others.some(({ code }) => code === 'ERR_PIECE_LENGTH')) continue;
+    const { maxPieceLength: longest, maxTorrentSize: largest } = rule;
+    if (longest !== undefined && pieceLength !== null && pieceLength > longest) {
+      const own = exactBytes(pieceLength);
+      add('maxPieceLength', 'error', `allows pieces of at most ${exactBytes(longest)}, but these have ${own}`);
+    }
+    if (largest !== undefined && torrentSize !== null && torrentSize > largest) {
+      const own = exactBytes(torrentSize);
+      add(
+        'maxTorrentSize',
+        'error',
+        `allows torrent files of at most ${exactBytes(largest)}, but this one has about ${own}`,
+      );
+    }
   }
-  if (rule.source !== undefined && rule.source !== source) {
-    const message = `wants the source tag ${JSON.stringify(rule.source)}, not ${JSON.stringify(source ?? '')}`;
-    breaches.push({ key: 'source', severity: 'warning', message });
-  }
-  // The error of the chooser tells of limits that no piece length can keep.
-  if (findings.some(({ code }) => code === 'ERR_PIECE_LENGTH')) return breaches;
-  const { maxPieceLength = Number.POSITIVE_INFINITY, maxTorrentSize = Number.POSITIVE_INFINITY } = rule;
-  if (pieceLength !== null && pieceLength > maxPieceLength) {
-    const message = `allows pieces of at most ${exactBytes(maxPieceLength)}, but these have ${exactBytes(pieceLength)}`;
-    breaches.push({ key: 'maxPieceLength', severity: 'error', message });
-  }
-  if (torrentSize !== null && torrentSize > maxTorrentSize) {
-    const message = `allows torrent files of at most ${exactBytes(maxTorrentSize)}, but this one has about ${exactBytes(torrentSize)}`;
-    breaches.push({ key: 'maxTorrentSize', severity: 'error', message });
-  }
-  return breaches;
+  return findings;
 }

@@ -6,14 +6,6 @@ import { type ConfigOption, configOptions, withoutCredentials } from './config-o
 import type { Configuration } from './parse.ts';
 import type { Origin, ResolvedOptions } from './resolve-options.ts';
 
-/** A value in force. */
-interface InForce {
-  key: string;
-  /** As the file writes it, or the built-in value. */
-  value: unknown;
-  origin: Origin;
-}
-
 /** A configuration and the values that it gives. */
 export interface ConfigReport {
   /** The file that is looked for; null for none. */
@@ -21,11 +13,12 @@ export interface ConfigReport {
   /** Null if the file does not exist. */
   config: Configuration | null;
   preset: string | null;
-  values: readonly InForce[];
+  /** The values in force: as the file writes them, or the built-in ones. */
+  values: readonly { key: string; value: unknown; origin: Origin }[];
 }
 
 /** The values that a creation would have, in the order of the help. Options without a value are left out. */
-export function inForce({ options, origins }: ResolvedOptions, config: Configuration | null): InForce[] {
+export function inForce({ options, origins }: ResolvedOptions, config: Configuration | null): ConfigReport['values'] {
   return [...configOptions().values()].flatMap((option) => {
     const parsed = options[option.attribute];
     if (parsed === undefined) return [];

@@ -63,7 +63,8 @@ export function foreignInput(paths: readonly string[], options: CreateOptions): 
   }
   const { href, name } = parseWebUrl(first);
   const chosen = options.name ?? name;
-  if (chosen === null) throw nameError(`The path of ${href} does not end with a usable file name: add --name NAME.`);
+  if (chosen === null)
+    throw new MetainfoError('ERR_NAME', `The path of ${href} does not end with a usable file name: add --name NAME.`);
   return { name: checked(chosen), url: first };
 }
 
@@ -110,9 +111,5 @@ function findingsOf(given: string, { url, validator }: WebFile): Finding[] {
 function checked(name: string): string {
   const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
   if (problem === null) return name;
-  throw nameError(`${problem} cannot be the name of a torrent: ${shown(name)}.`);
-}
-
-function nameError(message: string): MetainfoError {
-  return new MetainfoError('ERR_NAME', message);
+  throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent: ${shown(name)}.`);
 }

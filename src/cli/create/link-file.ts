@@ -1,13 +1,12 @@
 /** The file that `--link-file` names: checked before hashing, and never part of the torrent. */
 import { realpath } from 'node:fs/promises';
-import path from 'node:path';
 import { LimitError } from '../../bencode/limits.ts';
 import { isWithin } from '../../disk/path-within.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { fileOf, isStdout, realFolder, requireWritableFolder } from '../options/target.ts';
+import { isStdout, realFile, requireWritableFolder } from '../options/target.ts';
 import type { CreateOptions } from './options.ts';
 
 /** The start of a file that holds a magnet link. */
@@ -30,9 +29,7 @@ export async function requireLinkFile(
   if (linkFile === undefined) return;
   if (isStdout(linkFile)) throw invalidArgument('--link-file needs the name of a file: --magnet prints the link');
   await requireWritableFolder(linkFile);
-  const real = await realFile(linkFile);
-  const file = fileOf(target);
-  if (file !== undefined && real === (await realFile(file)))
+  if ((await realFile(linkFile)) === (await realFile(target)))
     throw invalidArgument(`${linkFile} cannot hold both the torrent and its magnet link`);
   if (!(await exists(linkFile))) return;
   if (!force) throw outputExists(linkFile);
@@ -63,9 +60,4 @@ async function holdsNoLink(file: string): Promise<boolean> {
     if (error instanceof LimitError) return true;
     throw error;
   }
-}
-
-/** The path of a file whose folder has no links in its path. */
-async function realFile(file: string): Promise<string> {
-  return path.join(await realFolder(file), path.basename(file));
 }

@@ -18,7 +18,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { shellWords } from '../options/arguments.ts';
 import { cacheOf } from '../options/option-values.ts';
 import { rootAndPaths } from '../options/roots.ts';
-import { fileOf, isFolder, isStdout, realFolder, requireWritable, writeTorrent } from '../options/target.ts';
+import { isFolder, isStdout, realFile, requireWritable, writeTorrent } from '../options/target.ts';
 import { flagText } from '../terminal/messages.ts';
 import { draftOf } from './draft-of.ts';
 import { gradeFindings, refuse } from './findings.ts';
@@ -53,7 +53,7 @@ export async function runCreate(
   const target = await targetFor(paths, options);
   await requireWritable(target, { ...options, output: target });
   await requireLinkFile(options, target, paths);
-  const output = await realOutput(target);
+  const output = await realFile(target);
   const check = (fields: TorrentCreateFields) => new TorrentCreate(fields);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal: watch.signal });
   const onPlan = async (plan: PlanReport) => {
@@ -118,7 +118,7 @@ export async function planCreate(
     ...(isStdout(target) ? [] : await problemOf(() => requireWritable(target, { ...options, output: target }))),
     ...(await problemOf(() => requireLinkFile(options, target, paths))),
   ];
-  const output = unwritable.length > 0 ? undefined : await realOutput(target);
+  const output = unwritable.length > 0 ? undefined : await realFile(target);
   // URLs that a draft refuses are findings beside all others.
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check: () => {}, signal });
   const plan = await TorrentCreate.plan(fields, { ...generateOptions(options), outputPath: output, signal });
@@ -157,7 +157,7 @@ export async function expectedCreation(
   target: string,
   signal: AbortSignal,
 ): Promise<ExpectedCreation> {
-  const output = await realOutput(target);
+  const output = await realFile(target);
   const check = (given: TorrentCreateFields) => new TorrentCreate(given);
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
   const draft = new TorrentCreate(fields);
@@ -178,12 +178,6 @@ async function problemOf(check: () => Promise<void>): Promise<Finding[]> {
     if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
     return [findingOfError(error)];
   }
-}
-
-/** The resolved path of the torrent file; undefined for standard output. */
-async function realOutput(target: string): Promise<string | undefined> {
-  const file = fileOf(target);
-  return file && path.join(await realFolder(file), path.basename(file));
 }
 
 /** The file that a creation writes: by default `NAME.torrent` in the current folder. */

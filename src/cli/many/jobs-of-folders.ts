@@ -86,14 +86,12 @@ export async function contentNames(folder: string): Promise<FolderNames> {
 
 /** Refuses a URL or standard input where `--each` needs a folder. */
 function requireFolder(folder: string): void {
-  if (isUrl(folder)) {
-    const message = `--each makes a torrent of every entry of a folder, and ${folder} is a URL: omit --each, or list several URLs with --batch`;
-    throw invalidArgument(message);
-  }
-  if (isStdin(folder)) {
-    const message = '--each needs a folder, not standard input (-): use --batch - for a list of jobs';
-    throw invalidArgument(message);
-  }
+  if (isUrl(folder))
+    throw invalidArgument(
+      `--each needs a folder, and ${folder} is a URL: omit --each, or list several URLs with --batch`,
+    );
+  if (isStdin(folder))
+    throw invalidArgument('--each needs a folder, not standard input (-): use --batch - for a list of jobs');
 }
 
 /** A job from its paths and options. */

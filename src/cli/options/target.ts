@@ -69,6 +69,11 @@ export async function realFolder(target: string): Promise<string> {
   return resolved(path.dirname(path.resolve(target)));
 }
 
+/** The path of an output whose folder has no links in its path; undefined for standard output. */
+export async function realFile(target: string): Promise<string | undefined> {
+  return isStdout(target) ? undefined : path.join(await realFolder(target), path.basename(target));
+}
+
 /**
  * Checks, before hashing, that the folder of an output exists and may be written.
  *
