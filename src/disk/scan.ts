@@ -145,7 +145,7 @@ export async function scan(
   const scanner = new Scanner(top, entries !== null && mayRepeat(entries), options);
   const place = { path: '', disk: (componentsWithin(top, realRoot) as string[]).join('\0'), shown: root };
   if (!isFolder(status)) await scanner.addNamed(place, status);
-  else if (!entries) await scanner.walk(place);
+  else if (!entries) await scanner.scanFolder(place);
   else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
   scanner.problems.throwIfAny();
   return { root: top, isFile: !isFolder(status), columns: scanner.files.finish(), links: scanner.links };
@@ -216,7 +216,7 @@ class Scanner {
     try {
       const { disk, status } = await this.#resolve(shown);
       const place = { path: entry.join('\0'), disk, shown };
-      if (isFolder(status)) await this.walk(place);
+      if (isFolder(status)) await this.scanFolder(place);
       else await this.addNamed(place, status);
     } catch (error) {
       this.problems.add(error, { canExclude: false });
@@ -233,7 +233,7 @@ class Scanner {
    * Adds everything below a folder. The listing enters the folders by itself as long as nothing must be asked about them: then one
    * round lists everything, and further rounds list what links lead to.
    */
-  async walk(place: Place): Promise<void> {
+  async scanFolder(place: Place): Promise<void> {
     for (let starts: Start[] = [{ ...place, top: place.disk, link: null, isNamed: true }]; starts.length > 0; ) {
       const below: Start[] = [];
       for (const isRecursive of [true, false]) {

@@ -48,12 +48,12 @@ export function nodeEngine(): Engine {
 const MAX_READ = 2 ** 20;
 
 /**
- * Gives turns to the hash jobs of the process, which share one thread. One buffer serves all of them, a small job does not
- * wait for a large one, and the event loop runs between two turns.
+ * Lets the hash jobs of the process, which share one thread, run in turn for a short time each. One buffer serves all of them, a small
+ * job does not wait for a large one, and the event loop runs in between.
  */
-const turnLimiter = new Limiter(1);
-const TURN_SECONDS = 0.01;
-/** The buffer of the job that has its turn. Jobs do not allocate their own: the garbage would not be collected in time. */
+const slotLimiter = new Limiter(1);
+const SLOT_SECONDS = 0.01;
+/** The buffer of the job that has the slot. Jobs do not allocate their own: the garbage would not be collected in time. */
 let buffer = Buffer.alloc(0);
 
 class NodeJob implements HashJob {
@@ -63,9 +63,9 @@ class NodeJob implements HashJob {
   readonly #progress = { bytes: 0, fileIndex: 0 };
   /** Bytes that are read or hashed at once. */
   readonly #readSize: number;
-  readonly #turn = new Slot(turnLimiter);
-  /** When the turn ends, in seconds of `process.uptime()`. */
-  #turnEnd = 0;
+  readonly #slot = new Slot(slotLimiter);
+  /** When the job must offer its slot, in seconds of `process.uptime()`. */
+  #slotEnd = 0;
   #isCancelled = false;
   #stopWaiting: (() => void) | null = null;
 
@@ -76,8 +76,8 @@ class NodeJob implements HashJob {
   }
 
   progress(): JobProgress {
-    // The job that has its turn goes first too.
-    return { ...this.#progress, queued: this.#turn.queueIndex + 1 };
+    // The job that has the slot goes first too.
+    return { ...this.#progress, queued: this.#slot.queueIndex + 1 };
   }
 
   cancel(): void {
@@ -103,25 +103,25 @@ class NodeJob implements HashJob {
   }
 
   async #run(): Promise<Digests> {
-    await this.#turn.acquire();
+    await this.#slot.acquire();
     try {
       // The caller's code goes on first.
       await nextRound();
       this.#beginTurn();
       return await this.#hash();
     } finally {
-      this.#turn.release();
+      this.#slot.release();
     }
   }
 
   #beginTurn(): void {
-    this.#turnEnd = process.uptime() + TURN_SECONDS;
+    this.#slotEnd = process.uptime() + SLOT_SECONDS;
   }
 
-  /** Waits for the next turn if this one is over. Call it before every step that takes time. */
+  /** Offers the slot to other jobs if its time is over. Call it before every step that takes time. */
   async #nextStep(): Promise<void> {
-    if (process.uptime() >= this.#turnEnd) {
-      await this.#turn.requeue();
+    if (process.uptime() >= this.#slotEnd) {
+      await this.#slot.requeue();
       this.#beginTurn();
     }
     if (this.#isCancelled) throw hashingCancelled();
