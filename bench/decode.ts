@@ -15,17 +15,9 @@ import { largeTorrent } from './support/torrents.ts';
 /** In v1 ten pieces for each file; in v2 a fifth of the files have 32 pieces, with their layers. */
 const PIECES = { v1: () => 10, v2: (i: number) => (i % 5 === 0 ? 32 : 1) };
 
-/** A tool may refuse a torrent. */
 const decoding = (decode: (bytes: Buffer) => unknown) => (file: string) => {
   const bytes = readFileSync(file);
-  return async () => {
-    try {
-      await decode(bytes);
-      return {};
-    } catch (error) {
-      return { refusal: (error as Error).message };
-    }
-  };
+  return async () => void (await decode(bytes));
 };
 
 export const tasks = {
@@ -45,28 +37,18 @@ export default bench({ rounds: '5', files: '100000' }, async ({ rounds, files },
     const torrent = path.join(folder, `${version}.torrent`);
     const bytes = largeTorrent(version, files, PIECES[version], 20);
     writeFileSync(torrent, bytes);
+    // It refuses a torrent without pieces.
+    const readers = TOOLS.filter((tool) => tool !== 'parse-torrent' || version === 'v1');
     const grid = await measure(
-      TOOLS.map((row) => ({ row, run: () => run(row, torrent) })),
+      readers.map((row) => ({ row, run: () => run(row, torrent) })),
       rounds,
     );
-    const refusals = TOOLS.flatMap((tool) =>
-      grid
-        .values<string>(tool, '', 'refusal')
-        .slice(0, 1)
-        .map((text) => `${tool} refused: ${text}`),
-    );
     const title = `${version}, ${files.toLocaleString('en')} files, ${formatBytes(bytes.length)}`;
-    const table = tableOf(
-      title,
-      'tool',
-      grid.rows,
-      [
-        ['time', 's', (tool) => grid.median(tool)],
-        ['times metainfo', 'ratio', (tool) => divide(grid.median(tool), grid.median('metainfo'))],
-        ['memory / torrent', 'ratio', (tool) => divide(grid.median(tool, '', 'peakBytes'), bytes.length)],
-      ],
-      refusals,
-    );
+    const table = tableOf(title, 'tool', grid.rows, [
+      ['time', 's', (tool) => grid.median(tool)],
+      ['times metainfo', 'ratio', (tool) => divide(grid.median(tool), grid.median('metainfo'))],
+      ['memory / torrent', 'ratio', (tool) => divide(grid.median(tool, '', 'peakBytes'), bytes.length)],
+    ]);
     tables.push(table);
   }
   return { tables, settings: `Medians of ${rounds} interleaved rounds.` };

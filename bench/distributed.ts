@@ -144,20 +144,13 @@ async function partTable(folder: string, size: number, part: number, rounds: num
   const grid = await measure(cases, rounds);
   for (const child of workers) child.kill();
   rmSync(content);
-  return tableOf(
-    `One file of ${formatBytes(size)}: ${WORKERS} processes with one thread that hash parts, and one process with ${WORKERS} threads`,
-    'part size',
-    grid.rows,
-    [
-      ...columnsFor(VERSIONS, 'GB/s', (row, version) => divide(size / 1e9, grid.median(row, version))),
-      ...columnsFor(
-        VERSIONS,
-        'ratio',
-        (row, version) => divide(grid.median(ALONE, version), grid.median(row, version)),
-        { suffix: `, rate / ${ALONE}` },
-      ),
-    ],
-  );
+  const rate = (row: string, version: Version) => divide(size / 1e9, grid.median(row, version));
+  const ratio = (row: string, version: Version) => divide(grid.median(ALONE, version), grid.median(row, version));
+  const title = `One file of ${formatBytes(size)}: ${WORKERS} processes with one thread that hash parts, and one process with ${WORKERS} threads`;
+  return tableOf(title, 'part size', grid.rows, [
+    ...columnsFor(VERSIONS, 'GB/s', rate),
+    ...columnsFor(VERSIONS, 'ratio', ratio, { suffix: `, rate / ${ALONE}` }),
+  ]);
 }
 
 /** 50 TB, unless this is a small run, and a plan of many files. */

@@ -108,16 +108,10 @@ export default bench(options, async ({ size, buffers, rounds }, folder) => {
       VERSIONS.map((column): Case => ({ row, column, run: () => make(column) ?? {} })),
     );
     const grid = await measure(cases, rounds);
+    const ratio = (row: string, version: Version) => divide(grid.median(row, version), grid.median(base, version));
     return tableOf(`${title}: ${formatBytes(bytes)}`, 'contender', grid.rows, [
       ...columnsFor(VERSIONS, 'GB/s', (row, version) => divide(bytes / 1e9, grid.median(row, version))),
-      ...columnsFor(
-        VERSIONS,
-        'ratio',
-        (row, version) => divide(grid.median(row, version), grid.median(base, version)),
-        {
-          suffix: `, its time / ${base}`,
-        },
-      ),
+      ...columnsFor(VERSIONS, 'ratio', ratio, { suffix: `, its time / ${base}` }),
     ]);
   };
   const stream =

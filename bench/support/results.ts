@@ -1,13 +1,24 @@
-// bench/results.json: the latest tables of every bench, with the machine, the versions and the command that gave them.
+// bench/results.json: the latest tables of every bench, with the machine, the versions and the command that gave them; and the parts
+// of docs/ that are made from it: the text between `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { formatBytes } from '../../src/text/format.ts';
-import { BENCHES, type BenchName, versionsText, writePages } from './page.ts';
-import { printTables, type Table } from './tables.ts';
+import { printable } from '../../src/text/printable.ts';
+import { markdown, type Table } from './tables.ts';
 
 export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url));
+
+/** The pages of docs/ that show figures, and of which benches. */
+export const PAGES = {
+  performance: ['create', 'peers', 'small', 'million', 'cold', 'start', 'decode', 'sources', 'verify'],
+  reliability: ['load', 'soak'],
+  scaling: ['distributed'],
+} as const;
+
+export const BENCHES = Object.values(PAGES).flat();
+export type BenchName = (typeof BENCHES)[number];
 
 /** The measurements of a bench. */
 export interface Findings {
@@ -69,7 +80,7 @@ export function record(bench: BenchName, args: readonly string[], findings: Find
   writePages(results, file !== RESULTS);
   console.log(`${entry.machine}; ${versionsText(entry)}\n${entry.settings}`);
   for (const reason of entry.skipped) console.log(`skipped: ${reason}`);
-  printTables(entry.tables);
+  for (const table of entry.tables) console.log(`\n${markdown(table)}`);
 }
 
 /** Writes the results in the order of BENCHES, with six digits of each number, and every row of a table in one line. */
@@ -89,4 +100,43 @@ function requireNumbers({ tables, skipped = [] }: Findings): void {
     for (const [name, ...values] of rows)
       if (values.some((value) => value !== null && !Number.isFinite(value)))
         throw new Error(`${title}, ${name}: ${values.join(', ')}`);
+}
+
+/** The versions of the programs that were measured. */
+const versionsText = ({ versions }: Entry): string =>
+  Object.entries(versions)
+    .map(([name, version]) => `${name} ${version}`)
+    .join('; ');
+
+function section(entry: Entry): string {
+  const { command, date, machine, settings, skipped, tables } = entry;
+  const parts = [
+    `\`${command}\`, ${date}. ${settings}`,
+    `On ${machine}. With ${versionsText(entry)}.`,
+    ...(skipped.length > 0 ? [`Left out: ${skipped.join('; ')}.`] : []),
+    ...tables.map(markdown),
+  ];
+  // Other tools' own words get into the page.
+  return parts.map((part) => part.split('\n').map(printable).join('\n').trim()).join('\n\n');
+}
+
+/** A page with the sections of its benches as the results have them; the other text stays, and so do sections without results. */
+export function withFigures(page: string, results: Results, benches: readonly BenchName[]): string {
+  return benches.reduce((text, bench) => {
+    const [open, close] = [`<!-- bench:${bench} -->`, `<!-- /bench:${bench} -->`];
+    const [before, rest] = text.split(open);
+    const after = rest?.split(close)[1];
+    if (after === undefined) throw new Error(`the page has no ${open} ... ${close}`);
+    const entry = results[bench];
+    return entry ? `${before}${open}\n\n${section(entry)}\n\n${close}${after}` : text;
+  }, page);
+}
+
+/** Makes the pages of all results, and writes them unless the results are only a trial. */
+function writePages(results: Results, isTrial: boolean): void {
+  for (const [name, benches] of Object.entries(PAGES)) {
+    const file = fileURLToPath(new URL(`../../docs/${name}.md`, import.meta.url));
+    const page = withFigures(readFileSync(file, 'utf8'), results, benches);
+    if (!isTrial) writeFileSync(file, page);
+  }
 }

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench } from './measure.ts';
-import type { BenchName } from './page.ts';
-import { RESULTS, record } from './results.ts';
+import { type BenchName, RESULTS, record } from './results.ts';
 
 const UNITS: Record<string, number> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, s: 1, m: 60, h: 3600 };
 /** Options with fractions or units; every other one is a whole number above 0. */

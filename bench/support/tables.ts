@@ -64,28 +64,16 @@ export const timerColumns = (value: (row: string, measure: string) => number | n
   ['most', 'ms', (row) => value(row, 'timerMost')],
 ];
 
-/** A table as text: every column as wide as its widest cell, the first to the left and the others to the right. */
-function cellsOf({ first, columns, rows }: Table): string[][] {
+/** A table in Markdown: every column as wide as its widest cell, the first to the left and the others to the right. */
+export function markdown({ title, first, columns, rows, notes }: Table): string {
   const head = [first, ...columns.map(({ name, unit }) => (IN_HEAD.includes(unit) ? `${name}, ${unit}` : name))];
   const format = (value: string | number | null, at: number) =>
     typeof value === 'number' ? FORMATS[columns[at - 1]?.unit ?? 'count'](value) : (value ?? '');
-  const lines = [head, ...rows.map((row) => row.map(format))];
-  const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
-  return lines.map((line) =>
-    line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))),
-  );
-}
-
-export function printTables(tables: readonly Table[]): void {
-  for (const table of tables) {
-    console.log(`\n${table.title}`);
-    for (const cells of cellsOf(table)) console.log(`  ${cells.join('  ').trimEnd()}`);
-    for (const note of table.notes) console.log(note);
-  }
-}
-
-export function markdown(table: Table): string {
-  const [head, ...rows] = cellsOf(table).map((cells) => `| ${cells.join(' | ')} |`);
-  const rule = `| --- |${' ---: |'.repeat(table.columns.length)}`;
-  return [`**${table.title}**\n`, head, rule, ...rows, ...table.notes.map((note) => `\n${note}`)].join('\n');
+  const cells = [head, ...rows.map((row) => row.map(format))];
+  const widths = head.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)));
+  const padded = (cell: string, at: number) =>
+    at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0);
+  const [top, ...lines] = cells.map((line) => `| ${line.map(padded).join(' | ')} |`);
+  const rule = `| --- |${' ---: |'.repeat(columns.length)}`;
+  return [`**${title}**\n`, top, rule, ...lines, ...notes.map((note) => `\n${note}`)].join('\n');
 }
