@@ -1,14 +1,12 @@
-// Torrents on several processes: a file in parts compared with one process, the rate by part size, plans and joins of 50 TB, plans
-// of a million files, and batches of small torrents through warm workers (needs redis-server) compared with one process.
+// Torrents on several processes: a file in parts compared with one process, the rate by part size, plans and joins of 50 TB, and
+// plans of a million files.
 //
-//   npm run bench -- distributed [--size 6GiB] [--part 512MiB] [--rounds 7] [--files 1000000] [--torrents 10000]
-import { fork, spawn } from 'node:child_process';
+//   npm run bench -- distributed [--size 6GiB] [--part 512MiB] [--rounds 7] [--files 1000000]
+import { fork } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { TorrentQueue } from '../src/bullmq/index.ts';
 import {
   folderStore,
   hashPart,
@@ -23,16 +21,14 @@ import { checkedPlan } from '../src/parts/read-plan.ts';
 import { seal } from '../src/parts/sealed-part.ts';
 import { formatBytes } from '../src/text/format.ts';
 import { peak, resetPeak } from '../test/support/proc.ts';
-import { redisServer } from '../test/support/redis.ts';
 import { sparseFile } from '../test/support/tree.ts';
-import { fileName, writeData, writeFiles } from './support/data.ts';
+import { writeData, writeFiles } from './support/data.ts';
 import {
   bench,
   CHILD,
   divide,
   Grid,
   inProcess,
-  METAINFO,
   measure,
   NODE_OPTIONS,
   takeTurns,
@@ -40,7 +36,6 @@ import {
   type Version,
 } from './support/measure.ts';
 import { type Column, columnsFor, type Table, tableOf, type Unit } from './support/tables.ts';
-import { versionOf } from './support/tools.ts';
 
 const WORKERS = 2;
 /** Parts of a worker under way: its thread hashes one while the other is written. */
@@ -48,7 +43,6 @@ const PARTS_AT_ONCE = 2;
 const PIECE = 2 ** 20;
 /** Bytes: 50 TB are nearly 4,000 parts. */
 const JOINED_PART = 12 * 2 ** 30;
-const SMALL_FILE = 2 ** 16;
 const ALONE = 'one process';
 
 interface PlanTask {
@@ -192,67 +186,9 @@ async function planTable(folder: string, files: number): Promise<Table> {
   );
 }
 
-/** Many small torrents in this process, and through warm workers on Redis. */
-async function batchTable(folder: string, torrents: number, rounds: number): Promise<Table> {
-  const ends: (() => Promise<void>)[] = [];
-  const { url } = await redisServer({ after: (end) => void ends.unshift(end) }, { isPersistent: false });
-  const base = path.join(folder, 'data');
-  writeFiles(path.join(base, 'content'), torrents, SMALL_FILE);
-  const store = path.join(folder, 'store');
-  const command = ['worker', '--redis', url, '--root', `data=${base}`, '--store', store, '-q', '--threads', '1'];
-  const workers = Array.from({ length: WORKERS }, () =>
-    spawn(process.execPath, [METAINFO, ...command, '--concurrency', '2'], { stdio: 'ignore' }),
-  );
-  const queue = new TorrentQueue({ connection: url, store: folderStore(store) });
-  const alone = (output: string, count: number) =>
-    takeTurns(numbers(count).values(), 16, async (i) => {
-      const draft = new TorrentCreate({ pathRoot: path.join(base, 'content', fileName(i)) });
-      await (await draft.generate({ threads: 1 })).write(path.join(base, output, `${i}.torrent`));
-    });
-  const queued = async (output: string, count: number) => {
-    const items = numbers(count).map((i) => {
-      return { path: `data/content/${fileName(i)}`, output: `data/${output}/${i}.torrent` };
-    });
-    const batch = await queue.addBatch('create', items);
-    for await (const { ok, error } of batch.results()) if (!ok) throw new Error(error ?? '');
-  };
-  let runs = 0;
-  const contender = (row: string, make: typeof alone, count: number) => ({
-    row,
-    async run() {
-      // ext4 is slow at new files for seconds after many have been deleted, so every run has a folder of its own.
-      const output = `torrents ${runs++}`;
-      mkdirSync(path.join(base, output));
-      const started = performance.now();
-      await make(output, count);
-      return { seconds: secondsSince(started) };
-    },
-  });
-  const casesOf = (count: number) => [contender(ALONE, alone, count), contender('workers', queued, count)];
-  try {
-    // Warm: every process has made some torrents.
-    await delay(1000);
-    await measure(casesOf(Math.min(torrents, 2000)), 1);
-    const grid = await measure(casesOf(torrents), rounds);
-    const rateOf = (row: string) => divide(torrents, grid.median(row));
-    const title = `${torrents.toLocaleString('en')} torrents of 64 KiB in batches of 50: ${WORKERS} warm workers, and one process`;
-    return tableOf(title, 'contender', grid.rows, [
-      ['hybrid', '/s', rateOf],
-      [`rate / ${ALONE}`, 'ratio', (row) => divide(rateOf(row), rateOf(ALONE))],
-    ]);
-  } finally {
-    await queue.close();
-    for (const worker of workers) worker.kill('SIGKILL');
-    for (const end of ends) await end();
-  }
-}
-
-const options = { size: '6GiB', part: '512MiB', rounds: '7', files: '1000000', torrents: '10000' };
-export default bench(options, async ({ size, part, rounds, files, torrents }, folder) => {
+const options = { size: '6GiB', part: '512MiB', rounds: '7', files: '1000000' };
+export default bench(options, async ({ size, part, rounds, files }, folder) => {
   const tables = [await partTable(folder, size, part, rounds), await planTable(folder, files)];
-  const redis = versionOf(['redis-server', '--version']);
-  if (redis !== null) tables.push(await batchTable(folder, torrents, rounds));
   const settings = `Medians of ${rounds} interleaved rounds. Files are in the page cache. Times of parts include planning and joining.`;
-  const skipped = redis === null ? ['batches: redis-server is not installed'] : [];
-  return { tables, settings, skipped, ...(redis !== null && { versions: { redis } }) };
+  return { tables, settings };
 });

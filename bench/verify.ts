@@ -69,7 +69,7 @@ async function verifying(folder: string, content: string, name: string): Promise
   return cases;
 }
 
-/** One more file: creating again, hashing only the new file, and creating with a cache that knows the other files. */
+/** One more file: creating again, and hashing only the new file. */
 async function updating(folder: string, count: number): Promise<Case[]> {
   const content = path.join(folder, 'grown');
   writeFiles(content, count, SMALL_FILE);
@@ -85,12 +85,9 @@ async function updating(folder: string, count: number): Promise<Case[]> {
     cases.push(
       { row, column: 'create', run: () => create() },
       { row, column: 'update', run: () => runMetainfo(folder, 'update', old, content, ...options) },
-      { row, column: 'create --cache', run: () => create('--cache-dir', path.join(folder, 'cache')) },
     );
   }
   writeData(path.join(content, 'added'), 10 * 2 ** 20);
-  // Fills the cache.
-  for (const { column, run: fill } of cases) if (column === 'create --cache') await fill();
   return cases;
 }
 

@@ -86,7 +86,7 @@ export function installed(folder: string, names: readonly string[] = Object.keys
 }
 
 /** The version that a command prints; null when it is not installed or prints none. */
-export function versionOf([command = '', ...args]: readonly string[]): string | null {
+function versionOf([command = '', ...args]: readonly string[]): string | null {
   const { error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   return error ? null : (/(?:^|[ v=])(\d+\.\d\S*)/m.exec(`${stdout}\n${stderr}`)?.[1] ?? null);
 }
