@@ -30,8 +30,8 @@ export const TASKS = {
     isPadFile PaddedFile PaddingOptions PadNames sortV1 sortV2 Pathed PathParts nativeEngine nodeEngine Engine
   `),
   Scale: names(`
-    planParts PlanPartsOptions hashPart HashPartOptions joinParts JoinPartsOptions GetPart parsePlan PartsPlan TorrentPlan PlannedTorrent
-    PlanFiles storePart StoredPart folderStore PartStore partsEngine PartsEngineOptions RunPartContext
+    planParts PlanPartsOptions hashPart HashPartOptions joinParts JoinPartsOptions GetPart parsePlan PartsPlan TorrentPlan
+    storePart StoredPart folderStore PartStore partsEngine PartsEngineOptions RunPartContext
     partKey StoredName ObjectFile OpenObject processLimits ProcessLimits ResourceOptions WatchOptions BeneathOptions
     Progress
   `),

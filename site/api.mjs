@@ -165,6 +165,8 @@ export async function writeApi(folder) {
       // Parameters for tests, the fields of Torrent under a name of their own, and types that are read where they stand.
       intentionallyNotExported: [
         ...['Addon', 'FieldStructs', 'Exposed'],
+        // The fields of a type that names them, and the content of a plan, which is for this package alone.
+        ...['FIELDS', 'PlanFiles', 'PlannedTorrent'],
         ...['ExtraInput', 'HashesInput', 'LayersInput', 'src/model/flat-tree.ts:FileTree'],
       ],
       validation: { notDocumented: true },

@@ -111,7 +111,7 @@ export { TorrentFields } from './model/torrent/torrent-fields.ts';
 export { type HashPartOptions, hashPart, type StoredPart, storePart } from './parts/hash-part.ts';
 export { type GetPart, type JoinPartsOptions, joinParts } from './parts/join-parts.ts';
 export { type PartsEngineOptions, partsEngine, type RunPartContext } from './parts/parts-engine.ts';
-export type { PartsPlan, PlanFiles, PlannedTorrent, TorrentPlan } from './parts/plan.ts';
+export type { PartsPlan, TorrentPlan } from './parts/plan.ts';
 export type { ObjectFile, OpenObject } from './parts/planned-files.ts';
 export { parsePlan } from './parts/read-plan.ts';
 export { folderStore, type PartStore, partKey, type StoredName } from './parts/store.ts';

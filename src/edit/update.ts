@@ -46,7 +46,7 @@ export interface UpdateOptions
    */
   since?: Date | null | undefined;
   /**
-   * The times of the torrent's files when it was made, from `generateWithTimes`, {@link Updated} or {@link Upgraded}: files
+   * The times of the torrent's files when it was made, from `generateWithTimes`, {@link UpdateResult} or {@link UpgradeResult}: files
    * with other times are read. `since` overrides them.
    */
   fileTimes?: FileTimes | undefined;

@@ -8,7 +8,7 @@ import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/er
 import { checkOptions, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { ByteLength } from '../model/primitives.ts';
+import { ByteLength, type FieldStructs } from '../model/primitives.ts';
 
 const Bytes: Struct<Uint8Array, null> = define(
   'bytes',
@@ -41,8 +41,8 @@ export const Chunk: Struct<Chunk, typeof chunkFields.schema> = chunkFields;
 /** The hash of a block or piece. */
 export interface Hash extends Infer<typeof hashFields> {}
 /** Checks a hash: its length must match its type. */
-export const Hash: Struct<Hash, typeof hashFields.schema> = refine(
-  hashFields,
+export const Hash: Struct<Hash, FieldStructs<Hash>> = refine(
+  hashFields as unknown as Struct<Hash, FieldStructs<Hash>>,
   'hash_length',
   (hash) => hashProblem(hash) ?? true,
 );
