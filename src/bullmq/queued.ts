@@ -5,6 +5,12 @@ import type { ItemResult } from './batch-job.ts';
 
 /** Where the torrent file of a queued torrent will be. */
 export interface AddTorrentOptions {
+  /**
+   * The content on the workers: `NAME`, or `NAME/path` beneath one of their roots.
+   *
+   * @default the root in the plan
+   */
+  root?: string | undefined;
   /** The torrent file, which a worker writes: `NAME/path`. */
   output: string;
   /**

@@ -37,7 +37,11 @@ export interface TorrentQueueOptions extends QueueOptions {
   store: PartStore;
 }
 
-const ADD_TORRENT = object({ output: nonempty(string()), force: optional(boolean()) });
+const ADD_TORRENT = object({
+  root: optional(nonempty(string())),
+  output: nonempty(string()),
+  force: optional(boolean()),
+});
 
 /** Milliseconds after which a locked job is tried again to be removed. */
 const LOCKED_MS = 500;
@@ -119,15 +123,17 @@ export class TorrentQueue {
    * Queues the parts of a plan and, as their parent, the job that joins them. A torrent that is in the queue already is not queued
    * again; parts that the store has are not hashed again.
    *
-   * @param plan A plan of `planParts`. Its `root` is the content on the workers: `NAME`, or `NAME/path` beneath one of their roots.
+   * @param given A plan of `planParts`. Its `root`, or that of the options, is the content on the workers: `NAME`, or `NAME/path` beneath
+   *   one of their roots.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, also if the same torrent is in the queue with another output; `ERR_PLAN`;
    *   `ERR_QUEUE` if the server does not answer
    */
-  async addTorrent(plan: TorrentPlan, options: AddTorrentOptions): Promise<QueuedTorrent> {
+  async addTorrent(given: TorrentPlan, options: AddTorrentOptions): Promise<QueuedTorrent> {
     if (!is(options, ADD_TORRENT))
       throw refused(`options must be { output: 'media/album.torrent', force: false }, not ${shown(options)}`);
-    const { output, force = false } = options;
-    if (!(await parsePlan(plan)).torrent) throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent.');
+    const { root, output, force = false } = options;
+    const plan = (await parsePlan(given, { root })) as TorrentPlan;
+    if (!plan.torrent) throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent.');
     const { id, parts } = plan;
     const found = await this.#answer(this.#joins.getJob(joinJobId(id)));
     // A cancelled one ends by itself, or waits for parts that still run: nobody needs it.

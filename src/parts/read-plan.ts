@@ -6,7 +6,7 @@ import type { ListedFile } from '../create/file-list.ts';
 import { MAX_COMPONENTS } from '../create/findings/torrent-sizes.ts';
 import { type LaidOutFile, layoutOfShape, type SizedLayout } from '../create/torrent-layout.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { bytesOrNull, readSafely } from '../errors/guard.ts';
+import { bytesOrNull, checkOptions, type OptionStructs, Path, readSafely } from '../errors/guard.ts';
 import { inSlices } from '../jobs/slices.ts';
 import { FileTable, pathColumn } from '../layout/file-table.ts';
 import { BLOCK_SIZE, checkPieceLength, isPowerOfTwo } from '../layout/piece-length.ts';
@@ -50,6 +50,8 @@ export function checkedPlan(given: PartsPlan): Promise<CheckedPlan> {
   return found;
 }
 
+const PARSE_PLAN: OptionStructs<{ root?: string | undefined }> = { root: Path };
+
 /** The values that a text may have. A value of three bytes takes up to 64 bytes of memory; a plan of a million files has 4 million. */
 const MOST_VALUES = 2 ** 25;
 
@@ -57,6 +59,8 @@ const MOST_VALUES = 2 ** 25;
  * Checks a plan that came from elsewhere. {@link hashPart} and {@link joinParts} do that too.
  *
  * @param source The JSON text of the plan, or the plan.
+ * @param options How to read it.
+ * @param options.root Another name for the path root, by which other machines know it. The plan then gets another id.
  * @returns The plan, with the number of its parts. Its `torrent` is null if a {@link partsEngine} made it.
  * @throws {MetainfoError} `ERR_PLAN`
  * @example
@@ -73,11 +77,15 @@ const MOST_VALUES = 2 ** 25;
  * 1 album
  * ```
  */
-export async function parsePlan(source: Uint8Array | PartsPlan): Promise<PartsPlan> {
+export async function parsePlan(
+  source: Uint8Array | PartsPlan,
+  options: { root?: string | undefined } = {},
+): Promise<PartsPlan> {
+  const { root } = checkOptions(options, PARSE_PLAN, { example: "{ root: 'media/album' }" });
   const bytes = bytesOrNull(source);
   const plan = bytes ? parsed(bytes) : (source as PartsPlan);
   await checkedPlan(plan);
-  return plan;
+  return root === undefined || root === plan.root ? plan : withId({ ...plan, root });
 }
 
 function parsed(bytes: Uint8Array): PartsPlan {

@@ -15,7 +15,15 @@ import { checkVersion, hasAllSizes, type LaidOutFile, type SizedLayout } from '.
 import { componentsWithin } from '../disk/path-within.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
-import { checkArgument, checkOptions, expected, invalidArgument, type OptionStructs, Path } from '../errors/guard.ts';
+import {
+  checkArgument,
+  checkOptions,
+  expected,
+  invalidArgument,
+  type OptionStructs,
+  orNull,
+  Path,
+} from '../errors/guard.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { inSlices } from '../jobs/slices.ts';
@@ -33,7 +41,7 @@ export interface PlanPartsOptions extends GenerateOptions {
    *
    * @default 4 GiB
    */
-  partSize?: number | undefined;
+  partSize?: number | null | undefined;
   /**
    * The name by which other machines know the path root, such as `NAME/path` for the workers of a queue.
    *
@@ -42,7 +50,7 @@ export interface PlanPartsOptions extends GenerateOptions {
   root?: string | undefined;
 }
 
-const PLAN_PARTS: OptionStructs<PlanPartsOptions> = { ...GENERATE, partSize: Count, root: Path };
+const PLAN_PARTS: OptionStructs<PlanPartsOptions> = { ...GENERATE, partSize: orNull(Count), root: Path };
 const AnyDraft = expected<TorrentCreate>('a TorrentCreate', (draft) => draft instanceof TorrentCreate);
 
 /** The most bytes that a planned torrent may have: clients read far less, and one process must join and hold it. */
@@ -70,7 +78,7 @@ export async function planParts(draft: TorrentCreate, options: PlanPartsOptions 
   checkArgument('draft', draft, AnyDraft);
   const checked = checkOptions(options, PLAN_PARTS, { example: '{ partSize: 2 ** 30 }' });
   return jobLimiter.run(checked.signal, async (slot) => {
-    const { partSize = PART_SIZE, root: name, signal, ...layoutOptions } = checked;
+    const { partSize, root: name, signal, ...layoutOptions } = checked;
     // Fail for bad options before the scan.
     checkedResources(checked, checkVersion(checked.version), availableParallelism());
     requireNoHashes(draft);
@@ -89,7 +97,7 @@ export async function planParts(draft: TorrentCreate, options: PlanPartsOptions 
       version,
       pieceLength,
       paddedFiles,
-      partSize,
+      partSize: partSize ?? PART_SIZE,
       torrent: {
         name: layout.name,
         isSingleFile,

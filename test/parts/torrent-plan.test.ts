@@ -249,6 +249,15 @@ describe('a plan from elsewhere', () => {
     assert.deepEqual(await hashPart(plan, 0), before);
   });
 
+  it('gets another id with another root, as if it had been planned with that', async (t) => {
+    const pathRoot = await temporaryFolder(t);
+    await writeTree(pathRoot, { a: 40 * KIB });
+    const draft = new TorrentCreate({ pathRoot });
+    const named = await planParts(draft, { root: 'media/set', partSize: null });
+    assert.deepEqual(await parsePlan(await planParts(draft), { root: 'media/set' }), named);
+    await assert.rejects(parsePlan(named, { root: 7 as never }), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
   it('may have its keys in any order', async (t) => {
     const plan = await planOf(t);
     const turned = Object.fromEntries(Object.entries(plan).reverse()) as unknown as TorrentPlan;
