@@ -174,6 +174,8 @@ export class StreamJobs {
         for (let start = 0; start < chunk.length && !this.signal.aborted; ) {
           const room = sink.room();
           const free = room instanceof Promise ? await room : room;
+          // Its owner may have shrunk or transferred it meanwhile.
+          if (start >= chunk.length) break;
           const part = chunk.subarray(start, start + free.length);
           free.set(part);
           start += part.length;
