@@ -572,15 +572,7 @@ describe('TorrentQueue', { skip }, () => {
     const { queue, draft } = await cluster(t);
     const plan = await planParts(draft, { root: 'data/set', partSize: 2 ** 20 });
     const code = 'ERR_INVALID_ARGUMENT';
-    for (const options of [
-      undefined,
-      null,
-      5,
-      {},
-      { root: 5, output: 'x' },
-      { output: 5 },
-      { output: 'x', force: 1 },
-    ])
+    for (const options of [undefined, null, 5, {}, { root: 5, output: 'x' }, { output: 5 }, { output: 'x', force: 1 }])
       await assert.rejects(queue.addTorrent(plan, options as never), { code });
     for (const items of [undefined, null, 5, 'text', {}])
       await assert.rejects(queue.addBatch('create', items as never), { code });
