@@ -78,7 +78,9 @@ const LOAD_BAR_AFTER_MS = 500;
  * @throws the error of the job or of `onProgress`
  */
 export async function watch<T>(start: () => RunningJob<T>, options: WatchOptions): Promise<T> {
-  const { signal } = options;
+  const { signal, progress, onProgress } = options;
+  // Small jobs take so little time that a watcher would show.
+  if (!signal && !progress && !onProgress) return start().done;
   throwIfAborted(signal);
   const job = start();
   const reporter = new Reporter(job, options);
