@@ -14,7 +14,7 @@ RequestedFile HashRequest::file(std::size_t i) const {
   const std::size_t below = columns->files.paths.at(i).size();
   if (below != 0) file.below_root = file.path.size() - below;
   file.length = file.size = length(i);
-  file.mtime_ms = columns->mtimes_ms[i];
+  file.mtime_ms = columns->mtimes_ms.get()[i];
   return file;
 }
 

@@ -42,7 +42,7 @@ struct HashRequest {
 
   std::size_t count() const { return columns ? columns->files.count : files.size(); }
   std::uint64_t length(std::size_t i) const {
-    return columns ? static_cast<std::uint64_t>(columns->files.lengths[i]) : files[i].length;
+    return columns ? static_cast<std::uint64_t>(columns->files.lengths.get()[i]) : files[i].length;
   }
   bool is_pad(std::size_t i) const { return !columns && files[i].pad; }
   std::string path(std::size_t i) const;

@@ -53,9 +53,9 @@ std::vector<double> reordered(const Column<double>& numbers, const std::vector<s
 FileFacts facts_of(const FileColumns& files) {
   FileFacts facts;
   for (std::size_t i = 0; i < files.count; ++i) {
-    if (!std::isnan(files.lengths[i])) facts.total_length += files.lengths[i];
+    if (!std::isnan(files.lengths.get()[i])) facts.total_length += files.lengths.get()[i];
   }
-  const std::size_t size = files.count == 0 ? 0 : files.paths.ends[files.count - 1];
+  const std::size_t size = files.count == 0 ? 0 : files.paths.ends.get()[files.count - 1];
   facts.names_like_pads =
       std::string_view(files.paths.bytes.get(), size).find(kBitCometPad) != std::string_view::npos;
   return facts;

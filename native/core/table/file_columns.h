@@ -20,8 +20,8 @@ struct PathColumn {
   Column<std::uint32_t> ends;
 
   std::string_view at(std::size_t index) const {
-    const std::uint32_t first = index == 0 ? 0 : ends[index - 1];
-    return {bytes.get() + first, ends[index] - first};
+    const std::uint32_t first = index == 0 ? 0 : ends.get()[index - 1];
+    return {bytes.get() + first, ends.get()[index] - first};
   }
 };
 

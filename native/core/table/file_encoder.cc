@@ -117,7 +117,7 @@ void lay_out(const FileColumns& files, const Padding& padding, const std::atomic
   };
   for (std::size_t i = 0; i < files.count; ++i) {
     if (stopped_at(i, stopped)) return;
-    const auto length = static_cast<std::uint64_t>(files.lengths[i]);
+    const auto length = static_cast<std::uint64_t>(files.lengths.get()[i]);
     if (length != 0) pad();
     on_file(i, length);
     if (padding.piece_length == 0 || length == 0) continue;
@@ -184,7 +184,7 @@ void write_tree(const FileColumns& files, const std::uint8_t* roots, const std::
       out.text(name);
       out.raw("d");
     });
-    const auto length = static_cast<std::uint64_t>(files.lengths[i]);
+    const auto length = static_cast<std::uint64_t>(files.lengths.get()[i]);
     out.raw("0:d6:lengthi");
     out.number(length);
     out.raw("e");
@@ -291,7 +291,7 @@ FileSizes measure_files(const FileColumns& files, const Padding& padding, std::u
                         std::size_t max_components, const std::atomic<bool>& stopped) {
   FileSizes sizes;
   for (std::size_t i = 0; i < files.count && !stopped_at(i, stopped); ++i) {
-    measure_file(files.paths.at(i), files.lengths[i], static_cast<double>(piece_length), sizes);
+    measure_file(files.paths.at(i), files.lengths.get()[i], static_cast<double>(piece_length), sizes);
     const bool is_deep = sizes.components > static_cast<double>(max_components);
     if (is_deep && sizes.deepest < 0) sizes.deepest = static_cast<double>(i);
   }
