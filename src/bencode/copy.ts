@@ -1,6 +1,6 @@
 /** Copies of bytes and values for callers, who may change or transfer them. */
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
-import { RawBencode } from './value.ts';
+import { type BencodeValue, RawBencode } from './value.ts';
 
 /** A copy with an ArrayBuffer of its own. It has the same class, because callers may use the methods of a Buffer. */
 export function copyOf(bytes: Uint8Array): Uint8Array {
@@ -27,4 +27,16 @@ export function copyOfValue<T>(value: T): T {
     else for (const [key, item] of original as Map<unknown, unknown>) copy.set(key, copied(item));
   }
   return result;
+}
+
+/**
+ * Gives all bytes in a value that was just decoded an ArrayBuffer of their own, in place: {@link copyOfValue} needs twice the memory
+ * for millions of entries. May recurse, because the decoder bounds the depth.
+ */
+export function ownBytes(value: BencodeValue): BencodeValue {
+  if (value instanceof Uint8Array) return copyOf(value);
+  if ((value as unknown) instanceof RawBencode) return copyOfValue(value);
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i += 1) value[i] = ownBytes(value[i] as BencodeValue);
+  else if (value instanceof Map) for (const [key, entry] of value) value.set(key, ownBytes(entry));
+  return value;
 }

@@ -1,5 +1,5 @@
 /** One field between a model and bencode, and dictionaries of such fields. */
-import { copyOfValue } from '../bencode/copy.ts';
+import { ownBytes } from '../bencode/copy.ts';
 import type { BencodeMap, BencodeValue, Encodable } from '../bencode/value.ts';
 import { nearest } from '../errors/guard.ts';
 import type { InputContext } from './input.ts';
@@ -51,7 +51,7 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
     if (!entry) {
       extra ??= new Map();
       // A caller gets it, and it may be a view of the whole torrent.
-      extra.set(key, copyOfValue(value));
+      extra.set(key, ownBytes(value));
       continue;
     }
     const { severity, lenient } = issues;
