@@ -102,3 +102,13 @@ export function requirePadding({ files, paddedFiles, pieceLength }: SizedLayout,
   if (padded.reduce((sum, length) => sum + bytesToPieceEnd(length, pieceLength), 0) > max)
     throw new LimitError('padding', max);
 }
+
+/** @throws {MetainfoError} `ERR_FILE_CHANGED` if a file was replaced or written */
+export function requireUnchanged(before: readonly MatchedFile[], after: readonly MatchedFile[]): void {
+  for (const [i, { onDisk }] of before.entries()) {
+    const [was, is] = [onDisk as DiskFile, after[i]?.onDisk as Partial<DiskFile> | null | undefined];
+    if (is?.mtimeMs === was.mtimeMs && is?.ctimeMs === was.ctimeMs) continue;
+    const message = `${was.diskPath} changed while it was hashed.`;
+    throw new MetainfoError('ERR_FILE_CHANGED', message, { path: was.diskPath });
+  }
+}

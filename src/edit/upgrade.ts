@@ -24,7 +24,7 @@ import { clearBadV1 } from '../verify/clear-bad-pieces.ts';
 import { type MatchedFile, matchFiles } from '../verify/match-files.ts';
 import { contentOfPieces, fileOfEntry, type PieceLayout, v1PieceLayout } from '../verify/piece-layout.ts';
 import { replaceFields } from './replace-fields.ts';
-import { hybridLayout, requireAllFiles, requireGoodPieces, requirePadding } from './upgrade-files.ts';
+import { hybridLayout, requireAllFiles, requireGoodPieces, requirePadding, requireUnchanged } from './upgrade-files.ts';
 
 /** Options of {@link upgrade}. The hybrid is validated in `context`. */
 export interface UpgradeOptions
@@ -122,6 +122,9 @@ async function upgradeInSlot(
   const good = new Uint8Array(map.pieceCount).fill(1);
   clearBadV1(torrent, [[0, map.pieceCount]], v1, good);
   requireGoodPieces(good, map, matched.files);
+  // The two jobs open the files apart: one that was replaced in between would have hashes of two contents.
+  const after = await untilAbort(signal, matchFiles(torrent, path, { signal }));
+  requireUnchanged(matched.files, after.files);
 
   const digests = { pieces: hybrid.v1 as Uint8Array, trees: hybrid.v2 as PackedTrees };
   const { info, pieceLayers } = await contentKeys(layout, digests, await encodedFileList(layout));
