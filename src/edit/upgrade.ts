@@ -124,6 +124,7 @@ async function upgradeInSlot(
   requireGoodPieces(good, map, matched.files);
   // The two jobs open the files apart: one that was replaced in between would have hashes of two contents.
   const after = await untilAbort(signal, matchFiles(torrent, path, { signal }));
+  requireAllFiles(after.files);
   requireUnchanged(matched.files, after.files);
 
   const digests = { pieces: hybrid.v1 as Uint8Array, trees: hybrid.v2 as PackedTrees };
