@@ -8,7 +8,6 @@ import vm from 'node:vm';
 import { decode as decodeInput } from '../src/bencode/decode.ts';
 import { NO_LIMITS } from '../src/bencode/limits.ts';
 import type { BencodeValue } from '../src/bencode/value.ts';
-import type { HashRequest } from '../src/hash/hash-request.ts';
 import * as api from '../src/index.ts';
 import hybrids from '../test/fixtures/hybrid.ts';
 import fixtures from '../test/fixtures/v1.ts';
@@ -26,17 +25,7 @@ const V1 = api.Torrent.fromBytes(v1);
 const HYBRID = api.Torrent.fromBytes(hybrids['hybrid-folder'].bytes);
 const NOWHERE = path.resolve('/nowhere/at/all');
 const CONFIG = { paths: ['x'], pathRoot: NOWHERE, pieceLength: 16384 };
-const PLAN: HashRequest = {
-  files: [{ path: null, data: new Uint8Array(5), offset: 0, length: 5, size: 5, mtimeMs: Number.NaN }],
-  version: 'v1',
-  pieceLength: 16384,
-  onMissing: 'fail',
-  threads: 1,
-  readSize: 16384,
-  memoryLimit: 2 ** 20,
-};
 const draft = () => new api.TorrentCreate({ sources: [{ path: 'x', data: Buffer.from('content') }] });
-const MOST_BYTES = 2 ** 22;
 
 function detached(): Uint8Array {
   const bytes = new Uint8Array(8);
@@ -190,10 +179,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   // fetch refuses port 1 without a connection.
   webFile: (a, b) => api.webFile(typeof a === 'string' ? 'http://127.0.0.1:1/x' : a, b),
   processLimits: (a) => (Object(a) === a ? undefined : api.processLimits(a)),
-  nodeEngine: (a) => planned(api.nodeEngine(), withOne(PLAN, a)),
-  nodeEngineFile: (a) => planned(api.nodeEngine(), { ...PLAN, files: [withOne(PLAN.files.at(0) as object, a)] }),
-  nativeEngine: (a) => planned(api.nativeEngine(), withOne(PLAN, a)),
-  nativeEngineFile: (a) => planned(api.nativeEngine(), { ...PLAN, files: [withOne(PLAN.files.at(0) as object, a)] }),
   HashPool: (a) => new api.HashPool(a),
   V1Hasher: (a) => new api.V1Hasher(withOne(CONFIG, a)),
   V2Hasher: (a) => new api.V2Hasher(withOne(CONFIG, a)),
@@ -211,14 +196,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   MerkleTreeShape: (a) => new api.MerkleTreeShape(a),
   iterBlocks: (a, b) => onDisk(a) && api.iterBlocks(a, b).next(),
 };
-
-/** Hashes a plan to its end, unless it is too large. */
-async function planned(engine: api.Engine, plan: HashRequest): Promise<void> {
-  const job = engine.start(plan);
-  const total = [...plan.files].reduce((sum, { length }) => sum + length, 0);
-  if (total > MOST_BYTES) job.cancel();
-  await job.done;
-}
 
 const NAMES = Object.keys(CALLS);
 

@@ -1,6 +1,7 @@
 // Fuzzes the targets of fuzz/: C++ with libFuzzer under sanitizers, TypeScript with fuzz/engine.
 //
-//   npm run fuzz -- [--time 30m] [TARGET ...]   fuzzes each target for that time (default: 1m), one target per core at once
+//   npm run fuzz -- [--time 30m] [--seed 1] [TARGET ...]
+//       fuzzes each target for that time (default: 1m), one target per core at once; a seed makes it choose the same again
 //   npm run fuzz -- TARGET INPUT ...            runs a target on these inputs only: files, or names in fuzz/inputs/TARGET.txt
 //   npm run fuzz -- --merge                     writes fuzz/inputs anew: the smallest inputs with the same coverage
 //
@@ -20,12 +21,19 @@ const MOST_SILENCE = 120_000;
 const UNITS = { s: 1, m: 60, h: 3600 };
 
 const { values, positionals } = parseArgs({
-  options: { time: { type: 'string', default: '1m' }, merge: { type: 'boolean', default: false } },
+  options: {
+    time: { type: 'string', default: '1m' },
+    seed: { type: 'string' },
+    merge: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 const [, count, unit] = /^(\d+)([smh])$/.exec(values.time) ?? [];
 const seconds = Number(count) * UNITS[unit];
 if (!(seconds >= 1)) fail(`--time must be a time such as 90s, 30m or 2h, not ${values.time}.`);
+const seed = values.seed === undefined ? null : Number(values.seed);
+if (seed !== null && !(Number.isInteger(seed) && seed > 0))
+  fail(`--seed must be a whole number above 0, not ${values.seed}.`);
 
 const sources = filesIn('fuzz').filter((file) => /^fuzz.[^/\\]+\.(cc|ts)$/.test(file));
 const targets = new Map(sources.map((file) => [path.parse(file).name, file.endsWith('.cc')]));
@@ -89,7 +97,7 @@ async function fuzzNative(name, binary) {
     ...[corpus, stored, `-max_total_time=${seconds}`, `-artifact_prefix=${found}${path.sep}`],
     // -len_control=0: a plan needs many bytes from the start.
     ...[`-timeout=${MOST_SILENCE / 1000}`, '-max_len=1024', '-len_control=0', '-rss_limit_mb=4096'],
-    ...['-print_final_stats=1', '-print_funcs=0'],
+    ...['-print_final_stats=1', '-print_funcs=0', ...(seed ? [`-seed=${seed}`] : [])],
   ];
   const onLine = (line) => {
     const [, cov, ft, corp] = /cov: (\d+) ft: (\d+)(?: corp: (\d+))?/.exec(line) ?? [];
@@ -109,7 +117,7 @@ async function fuzzTypeScript(name, script) {
   const { corpus, found, stored, merged } = foldersOf(name);
   const current = place('current', name);
   mkdirSync(path.dirname(current), { recursive: true });
-  const options = { seconds, corpus: [corpus, stored], found, current, ...(values.merge && { merge: merged }) };
+  const options = { seconds, seed, corpus: [corpus, stored], found, current, ...(values.merge && { merge: merged }) };
   let result = {};
   let stopped = null;
   const args = ['--max-old-space-size=1024', '--stack-size=800', script, JSON.stringify(options)];

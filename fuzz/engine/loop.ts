@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { mutate, shrink } from './mutate.ts';
-import { pick } from './random.ts';
+import { below, pick, seedRandom } from './random.ts';
 import type { Target } from './target.ts';
 
 /** The counters of istanbul's instrumented code: statements, functions and branches of each file. */
@@ -89,6 +89,8 @@ export interface Status {
 
 interface Options {
   seconds: number;
+  /** Chooses the same inputs again, as long as the code does the same; null for others each time. */
+  seed: number | null;
   /** Folders of inputs to start with; new inputs go into the first. */
   corpus: string[];
   /** The folder for failing inputs. */
@@ -117,6 +119,7 @@ function placeOf({ message, stack = '' }: Error): string {
 }
 
 export async function fuzz(target: Target, options: Options): Promise<void> {
+  if (options.seed !== null) seedRandom(options.seed);
   const coverage = new Coverage(flatten((globalThis as unknown as { __coverage__: Counts }).__coverage__));
   const status = (): Status => {
     const { places, total, features } = coverage;
@@ -182,7 +185,7 @@ export async function fuzz(target: Target, options: Options): Promise<void> {
     if (performance.now() - started > options.seconds * 1000) break;
     // Recent inputs are the least explored.
     const last = inputs.slice(-20);
-    const input = mutate(pick(Math.random() < 0.3 ? last : inputs), pick(inputs), target.words);
+    const input = mutate(pick(below(10) < 3 ? last : inputs), pick(inputs), target.words);
     const error = await run(input);
     if (error) return report(input, error);
     if (!coverage.isNew()) continue;

@@ -1,9 +1,11 @@
 /** The changes that `edit` makes, and their form as keys and values of a torrent. */
+import { isMap } from 'node:util/types';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
-import { type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { expected, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
+import { isDictionary } from '../model/input.ts';
 import type { DhtNode } from '../model/primitives.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import {
@@ -64,6 +66,8 @@ export interface TorrentChanges {
   infoExtra?: Readonly<Record<string, Encodable | null>>;
 }
 
+const ByKey = expected('an object of values by key', (value) => isDictionary(value) && !isMap(value));
+
 /** {@link infoChanges} and {@link topChanges} check the values. */
 export const CHANGES: OptionStructs<TorrentChanges> = {
   trackers: Unchecked,
@@ -77,14 +81,14 @@ export const CHANGES: OptionStructs<TorrentChanges> = {
   comment: Unchecked,
   createdBy: Unchecked,
   creationDate: Unchecked,
-  extra: Unchecked,
+  extra: ByKey,
   name: Unchecked,
   private: Unchecked,
   source: Unchecked,
   similar: Unchecked,
   collections: Unchecked,
   updateUrl: Unchecked,
-  infoExtra: Unchecked,
+  infoExtra: ByKey,
 };
 
 /** The field for each key of `info` that `infoExtra` must not hold. */

@@ -10,28 +10,48 @@ const MAX_FOLDERS_PER_FILE = 256;
 const MAX_FOLDER_CHARS = 2 ** 25;
 
 /**
- * No two files of a v1 list may have the same path, and no path may lead through a file. Pad files may share a path. A v2
- * tree cannot express either.
+ * No two files of a v1 list may have the same path, and no path may lead through a file. The same holds for the paths that
+ * readers show instead (`path.utf-8`). Pad files may share a path. A v2 tree cannot express either.
  */
 export function duplicatePaths({ version, info, isPad, issues }: Subject): void {
-  if (version === 'v2' || !info.files || areInOrder(info.files, isPad)) return;
-  const files = new Set<string>();
+  if (version === 'v2' || !info.files) return;
+  const files = info.files;
+  const found = new Map<number, 'path' | 'path.utf-8'>();
+  const find = (key: 'path' | 'path.utf-8', pathOf: (file: FileItem) => readonly string[]) => {
+    for (const index of takenPaths(files, isPad, pathOf)) if (!found.has(index)) found.set(index, key);
+  };
+  find('path', ({ path }) => path);
+  if (files.some(({ pathUtf8 }) => pathUtf8)) find('path.utf-8', ({ path, pathUtf8 }) => pathUtf8 ?? path);
+  for (const [index, wanted] of found) {
+    const { path, pathUtf8 } = files[index] as FileItem;
+    const key = pathUtf8 ? wanted : 'path';
+    const taken = key === 'path' ? path : (pathUtf8 as string[]);
+    const message = () => `expected different paths, got ${shown(taken.join('/'))}, which is already taken`;
+    issues.forgivable('duplicate_path', ['info', 'files', index, key], message);
+  }
+}
+
+/** Yields the index of each file whose path is that of a file or folder before it, or leads through a file. */
+function* takenPaths(
+  files: readonly FileItem[],
+  isPad: Subject['isPad'],
+  pathOf: (file: FileItem) => readonly string[],
+): Generator<number> {
+  if (areInOrder(files, isPad, pathOf)) return;
+  const paths = new Set<string>();
   const folders = new Set<string>();
   const budget = { chars: MAX_FOLDER_CHARS };
-  for (const [index, file] of info.files.entries()) {
+  for (const [index, file] of files.entries()) {
     if (isPad(file)) continue;
-    const path = file.path.join('/');
-    const before = files.size;
-    let isTaken = files.add(path).size === before || folders.has(path);
+    const path = pathOf(file).join('/');
+    const before = paths.size;
+    let isTaken = paths.add(path).size === before || folders.has(path);
     for (const folder of foldersOf(path, budget)) {
-      isTaken ||= files.has(folder);
+      isTaken ||= paths.has(folder);
       if (folders.has(folder)) break;
       folders.add(folder);
     }
-    if (isTaken) {
-      const message = () => `expected different paths, got ${shown(path)}, which is already taken`;
-      issues.forgivable('duplicate_path', ['info', 'files', index, 'path'], message);
-    }
+    if (isTaken) yield index;
   }
 }
 
@@ -92,11 +112,15 @@ function* foldersOf(path: string, budget: { chars: number }): Generator<string> 
  * Whether each path sorts after the one before it, by components, and does not begin with it. Then all paths differ and none
  * leads through a file, because a path that begins with another would follow it directly.
  */
-function areInOrder(files: readonly FileItem[], isPad: Subject['isPad']): boolean {
+function areInOrder(
+  files: readonly FileItem[],
+  isPad: Subject['isPad'],
+  pathOf: (file: FileItem) => readonly string[],
+): boolean {
   let last: readonly string[] = [];
   for (const file of files) {
     if (isPad(file)) continue;
-    const { path } = file;
+    const path = pathOf(file);
     let i = 0;
     while (i < last.length && last[i] === path[i]) i += 1;
     const [before, after] = [last[i], path[i]];
