@@ -20,7 +20,7 @@ import {
 } from '../hash/hash-request.ts';
 import { JoinedDigests } from './joined-digests.ts';
 import { payloadBytes, payloadOf } from './part-payload.ts';
-import { newPlan, PART_SIZE, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
+import { newPlan, noFiles, PART_SIZE, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
 import { unsealed } from './sealed-part.ts';
 import { Count, rangesOf } from './split-into-parts.ts';
 
@@ -202,16 +202,7 @@ const IN_MEMORY = '(in memory)';
 
 /** @throws {MetainfoError} `ERR_PATH_OUTSIDE` for a file that is not below the root */
 function filesOf(requested: readonly RequestedFile[], root: string): PlanFiles {
-  const columns: PlanFiles = {
-    path: [],
-    length: [],
-    mtimeMs: [],
-    ctimeMs: [],
-    shares: {},
-    diskPath: {},
-    objects: {},
-    keys: {},
-  };
+  const columns = noFiles();
   for (const [index, file] of requested.entries()) {
     const { offset, length, size, mtimeMs } = file;
     const inMemory = isPad(file) ? null : IN_MEMORY;

@@ -77,6 +77,11 @@ export interface PlanFiles {
   keys: Record<string, PlannedKeys>;
 }
 
+/** The files of a plan that has none yet. */
+export function noFiles(): PlanFiles {
+  return { path: [], length: [], mtimeMs: [], ctimeMs: [], shares: {}, diskPath: {}, objects: {}, keys: {} };
+}
+
 /** A file of a {@link PartsPlan} that is not on disk. */
 export interface PlannedObject {
   /** Its entity tag; null if it has none, so that only its size tells a replaced object. */

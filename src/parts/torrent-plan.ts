@@ -30,7 +30,7 @@ import { inSlices } from '../jobs/slices.ts';
 import { PADDING_DEFAULTS } from '../layout/padding.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { exactBytes } from '../text/format.ts';
-import { newPlan, PART_SIZE, type PlanFiles, type PlannedObject, type TorrentPlan } from './plan.ts';
+import { newPlan, noFiles, PART_SIZE, type PlanFiles, type PlannedObject, type TorrentPlan } from './plan.ts';
 import { Count } from './split-into-parts.ts';
 
 /** The options of {@link planParts}. */
@@ -164,16 +164,7 @@ async function requireModestSize(plan: SizedLayout): Promise<void> {
 
 async function filesOf(layout: SizedLayout, root: string, signal: AbortSignal | undefined): Promise<PlanFiles> {
   const length = Array.from(layout.files.lengths);
-  const columns: PlanFiles = {
-    path: [],
-    length,
-    mtimeMs: [],
-    ctimeMs: [],
-    shares: {},
-    diskPath: {},
-    objects: {},
-    keys: {},
-  };
+  const columns = { ...noFiles(), length };
   await inSlices(length.length, (first, end) => {
     throwIfAborted(signal);
     for (let index = first; index < end; index += 1) {

@@ -1,5 +1,5 @@
 /** `metainfo config`: shows the configuration that is in force, and writes an example of a configuration file. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { writeWhole } from '../../disk/write-file.ts';
@@ -11,8 +11,10 @@ import { type ConfigOptions, configFileOf, loadConfig } from '../config/load.ts'
 import { inForce, reportJson, reportLines } from '../config/report.ts';
 import { resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
-import { exampleConfig } from '../example-config.ts';
 import { writeResult } from '../terminal/output.ts';
+
+/** Every setting in it is a comment. */
+const EXAMPLE_FILE = path.join(import.meta.dirname, '../../../docs/config.example.toml');
 
 interface ConfigCommandOptions extends ConfigOptions {
   preset?: string;
@@ -65,6 +67,6 @@ async function init({ force = false, json, ...options }: ConfigCommandOptions): 
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch(
       throwSystemError(path.dirname(file), 'write'),
     );
-  await writeWhole(file, await exampleConfig(), { force });
+  await writeWhole(file, await readFile(EXAMPLE_FILE), { force });
   await writeResult({ json }, { path: file }, [`${printable(file)}: written`]);
 }
