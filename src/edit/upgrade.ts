@@ -8,8 +8,8 @@ import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import type { SizedLayout } from '../create/torrent-layout.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import { untilAbort } from '../errors/cancel.ts';
-import { MetainfoError, requirePath } from '../errors/errors.ts';
-import { checkArgument, checkOptions, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { requirePath } from '../errors/errors.ts';
+import { checkArgument, checkOptions, invalidArgument, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { PackedTrees } from '../hash/file-digests.ts';
 import { checkedResources, type Digests, type HashRequest } from '../hash/hash-request.ts';
@@ -98,10 +98,8 @@ async function upgradeInSlot(
   slot: Slot,
 ): Promise<UpgradeResult> {
   const { torrentVersion } = torrent;
-  if (torrentVersion !== 'v1') {
-    const message = `A ${torrentVersion} torrent cannot be upgraded: only a v1 torrent can.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-  }
+  if (torrentVersion !== 'v1')
+    throw invalidArgument(`A ${torrentVersion} torrent cannot be upgraded: only a v1 torrent can`);
   const { pieceLength } = torrent.info;
   checkPieceLength(pieceLength, 'hybrid');
 

@@ -1,7 +1,7 @@
 /** Hashes of one size in one packed array. */
 import { copyOf } from '../bencode/copy.ts';
-import { MetainfoError, toHex } from '../errors/errors.ts';
-import { bytesOf, bytesOrNull, checkArgument, List, oneOf, readSafely } from '../errors/guard.ts';
+import { toHex } from '../errors/errors.ts';
+import { bytesOf, bytesOrNull, checkArgument, invalidArgument, List, oneOf, readSafely } from '../errors/guard.ts';
 
 /** The size of a hash in bytes: 20 for SHA-1 (v1 pieces), 32 for SHA-256 (v2). */
 export type HashSize = 20 | 32;
@@ -41,10 +41,8 @@ export class HashList implements Iterable<Uint8Array> {
         : copyOf(packed)
       : readSafely('hashes', () => pack(checkArgument('hashes', hashes, List), hashSize));
     Object.defineProperty(this, 'bytes', BYTES);
-    if (this.#bytes.length % hashSize !== 0) {
-      const message = `${this.#bytes.length} bytes are not a whole number of ${hashSize}-byte hashes.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-    }
+    if (this.#bytes.length % hashSize !== 0)
+      throw invalidArgument(`${this.#bytes.length} bytes are not a whole number of ${hashSize}-byte hashes`);
   }
 
   /** @internal The concatenation itself. Never hand it to a caller. */
@@ -92,6 +90,5 @@ function pack(hashes: readonly unknown[], hashSize: number): Uint8Array {
   const list = Array.from(hashes, (hash, i) => bytesOf(`hash ${i}`, hash));
   const wrong = list.findIndex((hash) => hash.length !== hashSize);
   if (wrong < 0) return Buffer.concat(list);
-  const message = `Hash ${wrong} has ${list[wrong]?.length} bytes: expected ${hashSize}.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  throw invalidArgument(`Hash ${wrong} has ${list[wrong]?.length} bytes: expected ${hashSize}`);
 }

@@ -1,5 +1,5 @@
 /** The payload of a sealed part: the digests of its shares of files. */
-import { MetainfoError } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
 import type { Digests } from '../hash/engine.ts';
 import { raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
@@ -9,8 +9,7 @@ import { type PartRange, rangesOf } from './split-into-parts.ts';
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the index of a part */
 export function requirePart({ parts }: SplitPlan, index: number): void {
   if (Number.isSafeInteger(index) && index >= 0 && index < parts.count) return;
-  const message = `The plan has the parts 0 to ${parts.count - 1}: there is no part ${String(index)}.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  throw invalidArgument(`The plan has the parts 0 to ${parts.count - 1}: there is no part ${String(index)}`);
 }
 
 /** Bytes of the v1 pieces of a part. */

@@ -1,5 +1,6 @@
 /** Checks the URL of a web object, takes its credentials out, and finds the name that it gives to a torrent. */
-import { MetainfoError, shown } from '../../errors/errors.ts';
+import { shown } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
 
 /** The URL of a web object. */
@@ -19,24 +20,21 @@ export interface WebUrl {
  */
 export function parseWebUrl(url: unknown): WebUrl {
   const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
-  if (!parsed) throw refuse(`${typeof url === 'string' ? withoutCredentials(url) : shown(url)} is not a URL.`);
+  if (!parsed) throw invalidArgument(`${typeof url === 'string' ? withoutCredentials(url) : shown(url)} is not a URL`);
   const authorization = authorizationOf(parsed);
   parsed.username = '';
   parsed.password = '';
   parsed.hash = '';
   const { href, protocol } = parsed;
-  if (!isWeb(protocol)) throw refuse(`${href} has the scheme ${protocol} but only http: and https: are supported.`);
+  if (!isWeb(protocol))
+    throw invalidArgument(`${href} has the scheme ${protocol} but only http: and https: are supported`);
   // BEP 19: clients append the torrent's name to such a URL.
-  if (href.endsWith('/')) throw refuse(`${href} ends with a slash: give the URL of a file.`);
+  if (href.endsWith('/')) throw invalidArgument(`${href} ends with a slash: give the URL of a file`);
   return { href, authorization, name: nameIn(parsed.pathname) };
 }
 
 /** Whether a protocol is that of the web. */
 export const isWeb = (protocol: string): boolean => protocol === 'http:' || protocol === 'https:';
-
-function refuse(message: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
-}
 
 /** Takes out everything that may be credentials of a URL that cannot be parsed. */
 function withoutCredentials(url: string): string {

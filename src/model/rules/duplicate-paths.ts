@@ -17,7 +17,7 @@ export function duplicatePaths({ version, info, isPad, issues }: Subject): void 
   if (version === 'v2' || !info.files) return;
   const files = info.files;
   const found = new Map<number, 'path' | 'path.utf-8'>();
-  const find = (key: 'path' | 'path.utf-8', pathOf: (file: FileItem) => readonly string[]) => {
+  const find = (key: 'path' | 'path.utf-8', pathOf: PathOf) => {
     for (const index of takenPaths(files, isPad, pathOf)) if (!found.has(index)) found.set(index, key);
   };
   find('path', ({ path }) => path);
@@ -31,12 +31,10 @@ export function duplicatePaths({ version, info, isPad, issues }: Subject): void 
   }
 }
 
+type PathOf = (file: FileItem) => readonly string[];
+
 /** Yields the index of each file whose path is that of a file or folder before it, or leads through a file. */
-function* takenPaths(
-  files: readonly FileItem[],
-  isPad: Subject['isPad'],
-  pathOf: (file: FileItem) => readonly string[],
-): Generator<number> {
+function* takenPaths(files: readonly FileItem[], isPad: Subject['isPad'], pathOf: PathOf): Generator<number> {
   if (areInOrder(files, isPad, pathOf)) return;
   const paths = new Set<string>();
   const folders = new Set<string>();
@@ -112,11 +110,7 @@ function* foldersOf(path: string, budget: { chars: number }): Generator<string> 
  * Whether each path sorts after the one before it, by components, and does not begin with it. Then all paths differ and none
  * leads through a file, because a path that begins with another would follow it directly.
  */
-function areInOrder(
-  files: readonly FileItem[],
-  isPad: Subject['isPad'],
-  pathOf: (file: FileItem) => readonly string[],
-): boolean {
+function areInOrder(files: readonly FileItem[], isPad: Subject['isPad'], pathOf: PathOf): boolean {
   let last: readonly string[] = [];
   for (const file of files) {
     if (isPad(file)) continue;

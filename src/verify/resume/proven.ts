@@ -1,5 +1,5 @@
 /** The content that a verification proved, checked to be that of the torrent. */
-import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import type { VerifiedFile, VerifyReport } from '../report.ts';
 
@@ -20,7 +20,9 @@ export interface ProvenContent {
 export function provenContent(torrent: Torrent, report: VerifyReport): ProvenContent {
   const { sampledPieces, files, bitfield } = (report ?? {}) as VerifyReport;
   if (typeof sampledPieces === 'number')
-    throw invalid('Resume data needs a full check, but only a sample of the pieces was hashed: verify without fast.');
+    throw invalidArgument(
+      'Resume data needs a full check, but only a sample of the pieces was hashed: verify without fast',
+    );
   const { nPieces } = torrent;
   const isOfTorrent =
     sampledPieces === null &&
@@ -29,13 +31,9 @@ export function provenContent(torrent: Torrent, report: VerifyReport): ProvenCon
     torrent.files.every(({ path, length }, i) => files[i]?.path === path && files[i].length === length) &&
     bitfield instanceof Uint8Array &&
     bitfield.length === Math.ceil(nPieces / 8);
-  if (!isOfTorrent) throw invalid('report must be the report that verify returned for this torrent.');
+  if (!isOfTorrent) throw invalidArgument('report must be the report that verify returned for this torrent');
   const good = Uint8Array.from({ length: nPieces }, (_, piece) => {
     return ((bitfield[piece >> 3] as number) >> (7 - (piece & 7))) & 1;
   });
   return { torrent, files, good, isComplete: report.ok && !good.includes(0) };
-}
-
-function invalid(message: string): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
