@@ -2,6 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
+import { packageFile } from '../../create/version.ts';
 import { writeWhole } from '../../disk/write-file.ts';
 import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
@@ -12,9 +13,6 @@ import { inForce, reportJson, reportLines } from '../config/report.ts';
 import { resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
 import { writeResult } from '../terminal/output.ts';
-
-/** Every setting in it is a comment. */
-const EXAMPLE_FILE = path.join(import.meta.dirname, '../../../docs/config.example.toml');
 
 interface ConfigCommandOptions extends ConfigOptions {
   preset?: string;
@@ -67,6 +65,6 @@ async function init({ force = false, json, ...options }: ConfigCommandOptions): 
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch(
       throwSystemError(path.dirname(file), 'write'),
     );
-  await writeWhole(file, await readFile(EXAMPLE_FILE), { force });
+  await writeWhole(file, await readFile(packageFile('docs/config.example.toml')), { force });
   await writeResult({ json }, { path: file }, [`${printable(file)}: written`]);
 }
