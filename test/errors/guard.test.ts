@@ -155,7 +155,7 @@ describe('every exported function', () => {
     [
       'fromBytes',
       () => Torrent.fromBytes(v1, { profile: 'strict' } as never),
-      /^unknown option "profile": expected one of context, limits, signal\.$/,
+      /^unknown option "profile": expected one of context, limits, signal, beneath\.$/,
     ],
     [
       'fromBytes',
