@@ -23,7 +23,7 @@ export const TASKS = {
     edit EditOptions TorrentChanges update UpdateOptions UpdateResult RenamedFile upgrade UpgradeResult UpgradeOptions differences Difference
   `),
   Magnet: names(`
-    parseMagnet formatMagnet Magnet PeerAddress
+    parseMagnet ParseMagnetOptions formatMagnet Magnet PeerAddress
   `),
   Hash: names(`
     V1Hasher V2Hasher HybridHasher HasherBase HasherConfig V2HasherConfig ProcessOptions MerkleTree MerkleTreeShape HashPool HashPoolOptions Chunk Hash iterBlocks IterBlocksOptions addPadfiles

@@ -74,7 +74,7 @@ export type { Progress, WatchOptions } from './jobs/watch.ts';
 export { type Pathed, type PathParts, sortV1, sortV2 } from './layout/order.ts';
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions, type PadNames } from './layout/padding.ts';
 export { choosePieceLength } from './layout/piece-length.ts';
-export { formatMagnet, type Magnet, type PeerAddress, parseMagnet } from './magnet/magnet.ts';
+export { formatMagnet, type Magnet, type ParseMagnetOptions, type PeerAddress, parseMagnet } from './magnet/magnet.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
 export type { DumpedDictionary, DumpedMap, DumpedValue } from './model/dump.ts';
 export { FileItem, FileList } from './model/file-item.ts';

@@ -8,10 +8,12 @@ import {
   Given,
   List,
   type OptionStructs,
+  oneOf,
   orNull,
   readSafely,
   Size,
   Text,
+  Unchecked,
 } from '../errors/guard.ts';
 
 /** The address where a peer listens. */
@@ -49,7 +51,25 @@ export interface Magnet {
   selectOnly: [first: number, last: number][] | null;
   /** All other parameters, percent-decoded, in their order. */
   extra: [key: string, value: string][];
+  /** The issues of parameters that were ignored or repaired. {@link formatMagnet} does not use them. */
+  warnings: readonly Issue[];
 }
+
+type Profile = 'default' | 'strict' | 'compat';
+
+/** Options of {@link parseMagnet}. */
+export interface ParseMagnetOptions {
+  /**
+   * The profile. `default`: only the infohash is required, and an invalid parameter becomes a warning. `strict`: every issue is an
+   * error. `compat`: also accepts a second infohash of the same version, which replaces the first one, as in libtorrent.
+   *
+   * @default { profile: 'default' }
+   */
+  context?: { profile?: Profile };
+}
+
+const OPTIONS: OptionStructs<ParseMagnetOptions> = { context: Given };
+const CONTEXT = { profile: oneOf<Profile>('default', 'strict', 'compat') };
 
 /** Longer links are rejected. */
 const MAX_CHARACTERS = 2 ** 20;
@@ -64,6 +84,8 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 /** The multihash of SHA-256: function 0x12, 0x20 bytes (BEP 52). */
 const MULTIHASH = '1220';
 
+type LinkFields = Omit<Magnet, 'warnings'>;
+
 /** A parameter with its place in the link. */
 interface Parameter {
   key: string;
@@ -74,30 +96,56 @@ interface Parameter {
 
 /** Collects the issues of a link. */
 class IssueList {
-  readonly list: Issue[] = [];
+  /** The severity of issues of the parameters that a link need not have. */
+  readonly optional: Issue['severity'];
+  /** The severity of what libtorrent forgives. */
+  readonly forgiven: Issue['severity'];
+  readonly #listed: Record<Issue['severity'], Issue[]> = { error: [], warning: [] };
   #unlisted = 0;
 
-  add({ key, offset }: Pick<Parameter, 'key' | 'offset'>, code: IssueCode, message: string, spec = 'BEP 9'): null {
-    if (this.list.length === MAX_ISSUES) this.#unlisted += 1;
-    else this.list.push({ code, severity: 'error', path: key === '' ? [] : [key], message, spec, offset });
-    return null;
+  constructor(profile: Profile = 'default') {
+    this.optional = profile === 'strict' ? 'error' : 'warning';
+    this.forgiven = profile === 'compat' ? 'warning' : 'error';
   }
 
-  /** @throws {ValidationError} when there are issues */
-  throwIfAny(): void {
-    if (this.list.length === 0) return;
-    const more = `and ${this.#unlisted} more`;
-    const rest: Issue = { code: 'too_many_issues', severity: 'error', path: [], message: more };
-    throw new ValidationError(this.#unlisted > 0 ? [...this.list, rest] : this.list, 'magnet link');
+  add(
+    { key, offset }: Pick<Parameter, 'key' | 'offset'>,
+    code: IssueCode,
+    message: string,
+    { severity = this.optional, spec = 'BEP 9' }: Partial<Pick<Issue, 'severity' | 'spec'>> = {},
+  ): void {
+    const list = this.#listed[severity];
+    if (list.length === MAX_ISSUES) this.#unlisted += 1;
+    else list.push({ code, severity, path: key === '' ? [] : [key], message, spec, offset });
+  }
+
+  get hasErrors(): boolean {
+    return this.#listed.error.length > 0;
+  }
+
+  /**
+   * The issues of a valid link.
+   *
+   * @throws {ValidationError} when there are errors
+   */
+  finish(): Issue[] {
+    const { error, warning } = this.#listed;
+    const issues = [...error, ...warning];
+    const message = `and ${this.#unlisted} more`;
+    if (this.#unlisted > 0)
+      issues.push({ code: 'too_many_issues', severity: this.hasErrors ? 'error' : 'warning', path: [], message });
+    if (this.hasErrors) throw new ValidationError(issues, 'magnet link');
+    return issues;
   }
 }
 
 /**
- * Decodes a magnet link (BEP 9, BEP 53). Keys may have numbers (`tr.1`) and any letter case. A `+` is a space.
+ * Decodes a magnet link (BEP 9, BEP 53). Keys may have numbers (`tr.1`) and any letter case. A `+` is a space. Only the infohash
+ * is required: invalid parameters are left out, and `warnings` tells of them. Whitespace around the link is ignored.
  *
  * @param uri The link: `magnet:?xt=...`.
- * @throws {ValidationError} when `uri` is not a magnet link, has no infohash or has invalid parameters. Each issue has the
- *   `offset` of its parameter in the link, in characters.
+ * @throws {ValidationError} when `uri` is not a magnet link or has no valid infohash; in the strict profile also for any other
+ *   invalid parameter. Each issue has the `offset` of its parameter in the link, in characters.
  *
  * @example
  * ```ts
@@ -107,38 +155,43 @@ class IssueList {
  * console.log(magnet.displayName, magnet.selectOnly); // album [ [ 0, 0 ], [ 2, 4 ] ]
  * ```
  */
-export function parseMagnet(uri: string): Magnet {
-  const issues = new IssueList();
+export function parseMagnet(uri: string, options: ParseMagnetOptions = {}): Magnet {
+  const { context } = checkOptions(options, OPTIONS, { example: "{ context: { profile: 'strict' } }" });
+  const { profile } = checkOptions(context, CONTEXT, { name: 'context', example: "{ profile: 'strict' }" });
+  const issues = new IssueList(profile);
   const start = { key: '', offset: 0 };
-  if (typeof uri !== 'string' || !/^magnet:\?/i.test(uri))
-    issues.add(start, 'magnet', `expected a link that begins with magnet:?, got ${shown(uri)}`);
-  else if (uri.length > MAX_CHARACTERS)
-    issues.add(start, 'magnet', `expected at most ${MAX_CHARACTERS} characters, got ${uri.length}`);
-  issues.throwIfAny();
+  const link = typeof uri === 'string' ? uri.trim() : '';
+  const severity = 'error';
+  if (!/^magnet:\?/i.test(link))
+    issues.add(start, 'magnet', `expected a link that begins with magnet:?, got ${shown(uri)}`, { severity });
+  else if (link.length > MAX_CHARACTERS)
+    issues.add(start, 'magnet', `expected at most ${MAX_CHARACTERS} characters, got ${link.length}`, { severity });
+  issues.finish();
 
   const magnet = emptyMagnet();
-  for (const parameter of parametersOf(uri, issues)) readParameter(parameter, magnet, issues);
-  const hasHashIssue = issues.list.some(({ code }) => code === 'magnet_hash');
-  if (magnet.infohashV1 === null && magnet.infohashV2 === null && !hasHashIssue)
-    issues.add(start, 'magnet_hash', 'expected xt=urn:btih:HASH or xt=urn:btmh:HASH, got neither');
-  issues.throwIfAny();
-  return magnet;
+  for (const parameter of parametersOf(link, issues)) readParameter(parameter, magnet, issues);
+  if (magnet.infohashV1 === null && magnet.infohashV2 === null && !issues.hasErrors)
+    issues.add(start, 'magnet_hash', 'expected xt=urn:btih:HASH or xt=urn:btmh:HASH, got neither', { severity });
+  return { ...magnet, warnings: issues.finish() };
 }
 
-function emptyMagnet(): Magnet {
+function emptyMagnet(): LinkFields {
   const lists = { trackers: [], webseeds: [], acceptableSources: [], exactSources: [], peers: [], extra: [] };
   return { infohashV1: null, infohashV2: null, displayName: null, length: null, selectOnly: null, ...lists };
 }
 
+/** Splits a link into its parameters. Leaves out those that are not percent-encoded UTF-8, unless they are only shown. */
 function* parametersOf(uri: string, issues: IssueList): Generator<Parameter> {
   let offset = 'magnet:?'.length;
   for (const part of uri.slice(offset).split('&')) {
     const at = part.indexOf('=');
     const [rawKey, raw] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
     const [key, value] = [decoded(rawKey), decoded(raw)];
-    if (key === null || value === null)
-      issues.add({ key: rawKey, offset }, 'magnet_escape', `expected percent-encoded UTF-8, got ${shown(part)}`);
-    else if (part !== '') yield { key, value, offset };
+    if (key === null || value === null) {
+      const problem = `expected percent-encoded UTF-8, got ${shown(part)}`;
+      issues.add({ key: rawKey, offset }, 'magnet_escape', problem);
+      if (key !== null && (/^dn(\.\d+)?$/i.test(key) || !KNOWN.test(key))) yield { key, value: repaired(raw), offset };
+    } else if (part !== '') yield { key, value, offset };
     offset += part.length + 1;
   }
 }
@@ -151,13 +204,19 @@ function decoded(text: string): string | null {
   }
 }
 
+/** Decodes the escapes of a text: a bare % stays, and bytes that are not UTF-8 become replacement characters. */
+function repaired(text: string): string {
+  const bytes = (escapes: string) => Buffer.from(escapes.replaceAll('%', ''), 'hex');
+  return text.replaceAll('+', ' ').replace(/(%[\da-f]{2})+/gi, (escapes) => bytes(escapes).toString('utf8'));
+}
+
 const KNOWN = /^((xt|tr|ws|as|xs|dn)(\.\d+)?|xl|x\.pe|so)$/i;
 
 /** The list that each key adds to. */
 const LISTS = { tr: 'trackers', ws: 'webseeds', as: 'acceptableSources', xs: 'exactSources' } as const;
 const LIST_KEYS = Object.entries(LISTS);
 
-function readParameter(parameter: Parameter, magnet: Magnet, issues: IssueList): void {
+function readParameter(parameter: Parameter, magnet: LinkFields, issues: IssueList): void {
   const { value } = parameter;
   const key = parameter.key.toLowerCase().replace(/^(xt|tr|ws|as|xs|dn)\.\d+$/, '$1');
   switch (key) {
@@ -184,19 +243,15 @@ function readParameter(parameter: Parameter, magnet: Magnet, issues: IssueList):
       else issues.add(parameter, 'magnet_peer', `expected HOST:PORT, got ${shown(value)}`);
       return;
     }
-    case 'so': {
-      magnet.selectOnly ??= [];
-      const ranges = parseRanges(value, MAX_RANGES - magnet.selectOnly.length);
-      if (ranges) for (const range of ranges) magnet.selectOnly.push(range);
-      else issues.add(parameter, 'magnet_select', `expected indexes such as 0,2,4-7, got ${shown(value)}`, 'BEP 53');
+    case 'so':
+      readRanges(parameter, magnet, issues);
       return;
-    }
     default:
       magnet.extra.push([parameter.key, value]);
   }
 }
 
-function readHash(parameter: Parameter, magnet: Magnet, issues: IssueList): void {
+function readHash(parameter: Parameter, magnet: LinkFields, issues: IssueList): void {
   const [, urn, hash] = /^urn:(btih|btmh):(.*)$/is.exec(parameter.value) ?? [];
   if (urn === undefined || hash === undefined) {
     // The infohash of another network, such as eDonkey.
@@ -207,13 +262,16 @@ function readHash(parameter: Parameter, magnet: Magnet, issues: IssueList): void
   const infohash = isV1 ? parseHashV1(hash) : parseHashV2(hash);
   const expected = isV1 ? '40 hexadecimal or 32 base32 characters' : `${MULTIHASH} and 64 hexadecimal digits`;
   if (infohash === null) {
-    issues.add(parameter, 'magnet_hash', `expected ${expected}, got ${shown(hash)}`, isV1 ? 'BEP 9' : 'BEP 52');
+    const spec = isV1 ? 'BEP 9' : 'BEP 52';
+    issues.add(parameter, 'magnet_hash', `expected ${expected}, got ${shown(hash)}`, { severity: 'error', spec });
     return;
   }
   const name = isV1 ? 'infohashV1' : 'infohashV2';
-  if (magnet[name] !== null && magnet[name] !== infohash)
-    issues.add(parameter, 'magnet_hash', `expected the infohash of one torrent, got another: ${infohash}`);
-  magnet[name] ??= infohash;
+  if (magnet[name] !== null && magnet[name] !== infohash) {
+    const problem = `expected the infohash of one torrent, got another: ${infohash}`;
+    issues.add(parameter, 'magnet_hash', problem, { severity: issues.forgiven });
+  }
+  magnet[name] = infohash;
 }
 
 function parseHashV1(hash: string): string | null {
@@ -241,17 +299,24 @@ export function parsePeer(text: string): PeerAddress | null {
   return bracketed !== undefined && !bracketed.includes(':') ? null : { host, port };
 }
 
-function parseRanges(text: string, max = MAX_RANGES): [number, number][] | null {
-  const parts = text.split(',');
-  if (parts.length > max) return null;
-  const ranges: [number, number][] = [];
-  for (const part of parts) {
-    const [, first = '', last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
-    const [from, to] = [parseWhole(first, MAX_INDEX), parseWhole(last, MAX_INDEX)];
-    if (from === null || to === null || from > to) return null;
-    ranges.push([from, to]);
+/** Reads the value of `so`. Like libtorrent, leaves out the ranges that are invalid. */
+function readRanges(parameter: Parameter, magnet: LinkFields, issues: IssueList): void {
+  const parts = parameter.value.split(',');
+  const known = magnet.selectOnly ?? [];
+  const ranges = parts.length > MAX_RANGES - known.length ? [null] : parts.map(parseRange);
+  const valid = ranges.filter((range) => range !== null);
+  if (valid.length < ranges.length) {
+    const problem = `expected indexes such as 0,2,4-7, got ${shown(parameter.value)}`;
+    issues.add(parameter, 'magnet_select', problem, { spec: 'BEP 53' });
   }
-  return ranges;
+  for (const range of valid) known.push(range);
+  if (known.length > 0) magnet.selectOnly = known;
+}
+
+function parseRange(text: string): [number, number] | null {
+  const [, first = '', last = first] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+  const [from, to] = [parseWhole(first, MAX_INDEX), parseWhole(last, MAX_INDEX)];
+  return from === null || to === null || from > to ? null : [from, to];
 }
 
 /**
@@ -300,6 +365,7 @@ export const MAGNET: OptionStructs<Partial<Magnet>> = {
   peers: orNull(List),
   selectOnly: orNull(List),
   extra: orNull(expected('a list of pairs of strings', (value) => Array.isArray(value) && value.every(isStrings))),
+  warnings: Unchecked,
 };
 
 function formatChecked(magnet: Partial<Magnet>): string {
@@ -324,8 +390,8 @@ function formatChecked(magnet: Partial<Magnet>): string {
   }
   if (selectOnly) {
     const text = selectText(selectOnly);
-    checked(text, parseRanges, 'selectOnly');
-    parameters.push(`so=${text}`);
+    const isValid = selectOnly.length <= MAX_RANGES && text.split(',').every(parseRange);
+    parameters.push(`so=${checked(text, () => (isValid ? text : null), 'selectOnly')}`);
   }
   for (const [key, value] of extra ?? []) {
     const isKnown = KNOWN.test(key) && !(/^xt/i.test(key) && !/^urn:bt[im]h:/i.test(value));

@@ -61,9 +61,24 @@ describe('metainfo magnet', () => {
     assert.doesNotMatch((await metainfo(['magnet', 'v1.torrent', '--no-v2'], { cwd })).stdout, /btmh/);
   });
 
+  it('warns of invalid parameters, and refuses them with --strict', async (t) => {
+    const cwd = await workFolder(t);
+    const link = `magnet:?xt=urn:btih:${'a'.repeat(40)}&dn=Caf%E9&so=5-2`;
+    const { code, stdout } = await metainfo(['magnet', link], { cwd });
+    assert.equal(code, 0);
+    assert.match(stdout, /^name {9}Caf\ufffd\n.*\nwarning {6}dn: expected percent-encoded.*\nwarning {6}so: .*\n$/);
+    const json = JSON.parse((await metainfo(['magnet', '--json', link], { cwd })).stdout);
+    assert.deepEqual(
+      json.warnings.map((issue: { code: string }) => issue.code),
+      ['magnet_escape', 'magnet_select'],
+    );
+    assert.equal((await metainfo(['magnet', '--compat', ` ${link}\n`], { cwd })).code, 0);
+    assert.equal((await metainfo(['magnet', '--strict', link], { cwd })).code, 2);
+  });
+
   it('reports every problem of a link, and exits with 2', async (t) => {
     const cwd = await workFolder(t);
-    const { code, stdout, stderr } = await metainfo(['magnet', 'magnet:?xt=urn:btih:abc&x.pe=h'], { cwd });
+    const { code, stdout, stderr } = await metainfo(['magnet', '--strict', 'magnet:?xt=urn:btih:abc&x.pe=h'], { cwd });
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(
       stderr,

@@ -45,6 +45,18 @@ const TORRENT_COMMANDS = [
   ['edit', '--comment', 'x', '--dry-run'],
 ] as const;
 
+describe('magnet links from standard input', () => {
+  it('are decoded, one per line', async (t) => {
+    const cwd = await workFolder(t);
+    const [a, b] = ['a', 'b'].map((digit) => `magnet:?xt=urn:btih:${digit.repeat(40)}`);
+    const one = piped(cwd, Buffer.from(` ${a}\r\n`), 'magnet', '-');
+    assert.deepEqual([one.code, one.stdout], [0, `infohash v1  ${'a'.repeat(40)}\n`]);
+    const two = piped(cwd, Buffer.from(`${a}\n\n${b}\n`), 'magnet', '-', '--json').stdout;
+    const infohashes = two.match(/[^\n]+/g)?.map((line) => JSON.parse(line).infohashV1);
+    assert.deepEqual(infohashes, ['a'.repeat(40), 'b'.repeat(40)]);
+  });
+});
+
 describe('a torrent from standard input', () => {
   it('gives the same output as the file', async (t) => {
     const cwd = await workFolder(t);

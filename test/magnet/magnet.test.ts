@@ -39,6 +39,7 @@ const magnet: fc.Arbitrary<Magnet> = fc
       peers: fc.array(peer, { maxLength: 3 }),
       selectOnly: fc.option(fc.array(range, { minLength: 1, maxLength: 4 })),
       extra: fc.array(fc.tuple(fc.constantFrom('x.test', 'kt', 'ü', 'mt.1'), text), { maxLength: 2 }),
+      warnings: fc.constant([]),
     },
     { noNullPrototype: true },
   )
@@ -47,7 +48,7 @@ const magnet: fc.Arbitrary<Magnet> = fc
 /** The issues of a link: code, key and offset. */
 function issuesOf(link: string): unknown[] {
   try {
-    parseMagnet(link);
+    parseMagnet(link, { context: { profile: 'strict' } });
   } catch (error) {
     assert.ok(error instanceof ValidationError, String(error));
     assert.equal(error.subject, 'magnet link');
@@ -55,6 +56,8 @@ function issuesOf(link: string): unknown[] {
   }
   return [];
 }
+
+const withoutWarnings = ({ warnings: _, ...rest }: Magnet) => rest;
 
 describe('magnet links', () => {
   it('round-trip their parameters', () => {
@@ -91,7 +94,72 @@ describe('magnet links', () => {
     ]);
   });
 
-  it('are rejected with every issue and its offset', () => {
+  it('need only an infohash: other invalid parameters are left out, with a warning', () => {
+    const cases: [parameter: string, code: string, changed: Partial<Magnet>][] = [
+      ['tr=udp%3A%2F%http://2Ftracker.example%3A80', 'magnet_escape', {}],
+      ['ws=http://a/%ff', 'magnet_escape', {}],
+      ['dn=Caf%E9', 'magnet_escape', { displayName: 'Caf\ufffd' }],
+      ['dn=%C3%FB%D7%D6', 'magnet_escape', { displayName: Buffer.from('c3fbd7d6', 'hex').toString() }],
+      ['dn=100% legal%21', 'magnet_escape', { displayName: '100% legal!' }],
+      ['kt=%+', 'magnet_escape', { extra: [['kt', '% ']] }],
+      ['%zz=1', 'magnet_escape', {}],
+      ['xl=', 'magnet_length', {}],
+      ['xl=10.5GB', 'magnet_length', {}],
+      ['so=', 'magnet_select', {}],
+      ['so=5-2', 'magnet_select', {}],
+      [`so=${'0,'.repeat(100_001)}`, 'magnet_select', {}],
+      // libtorrent skips the ranges that it cannot read, and keeps the others.
+      [
+        'so=0,5-2,7',
+        'magnet_select',
+        {
+          selectOnly: [
+            [0, 0],
+            [7, 7],
+          ],
+        },
+      ],
+      ['x.pe=1.2.3.4', 'magnet_peer', {}],
+      ['x.pe=2001:db8::1:6881', 'magnet_peer', {}],
+    ];
+    for (const [parameter, code, changed] of cases) {
+      const shortened = parameter.slice(0, 40);
+      const { warnings, ...rest } = parseMagnet(`${XT}&${parameter}`);
+      assert.deepEqual(rest, { ...withoutWarnings(parseMagnet(XT)), ...changed }, shortened);
+      assert.deepEqual(
+        warnings.map((issue) => [issue.code, issue.severity, issue.offset]),
+        [[code, 'warning', XT.length + 1]],
+        shortened,
+      );
+      assert.deepEqual(parseMagnet(`${XT}&${parameter}`, { context: { profile: 'compat' } }), { ...rest, warnings });
+      assert.equal(issuesOf(`${XT}&${parameter}`).length, 1, shortened);
+      assert.equal(withoutWarnings(parseMagnet(formatMagnet(parseMagnet(`${XT}&${parameter}`)))).infohashV1, V1);
+    }
+    const many = parseMagnet(XT + '&xl=x'.repeat(2000));
+    assert.equal(many.warnings.length, 1001);
+    assert.equal(many.warnings.at(-1)?.message, 'and 1000 more');
+    // Warnings never hide an error that comes after them.
+    assert.throws(() => parseMagnet(`${XT}${'&xl=x'.repeat(2000)}&xt=urn:btih:x`), { code: 'ERR_VALIDATION' });
+  });
+
+  it('may have line ends and blanks around them', () => {
+    for (const link of [`${XT}\r\n`, ` \t${XT} `, `\n${XT}`]) assert.deepEqual(parseMagnet(link), parseMagnet(XT));
+  });
+
+  it('with two infohashes of one version are accepted in compat, where the second one counts as in libtorrent', () => {
+    const other = `xt=urn:btih:${'1'.repeat(40)}`;
+    for (const profile of ['default', 'strict'] as const)
+      assert.throws(() => parseMagnet(`${XT}&${other}`, { context: { profile } }), { code: 'ERR_VALIDATION' });
+    const { infohashV1, warnings } = parseMagnet(`${XT}&${other}`, { context: { profile: 'compat' } });
+    assert.deepEqual([infohashV1, warnings.map(({ code }) => code)], ['1'.repeat(40), ['magnet_hash']]);
+  });
+
+  it('reject unknown options', () => {
+    for (const options of [{ profile: 'strict' }, { context: { profile: 'x' } }, { context: 'strict' }])
+      assert.throws(() => parseMagnet(XT, options as never), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
+  it('are rejected in the strict profile with every issue and its offset', () => {
     const at = XT.length + 1;
     const cases: [string, unknown[]][] = [
       ['', [['magnet', undefined, 0]]],

@@ -3,9 +3,10 @@ import type { Command } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
 import { printable } from '../../text/printable.ts';
-import { forEachFile, readTorrent } from '../options/arguments.ts';
-import { collect, type ProfileOptions, profileOptions } from '../options/option-values.ts';
+import { forEachFile, readStdin, readTorrent, torrentFromStdin } from '../options/arguments.ts';
+import { collect, contextOf, type ProfileOptions, profileOptions } from '../options/option-values.ts';
 import { writeResult } from '../terminal/output.ts';
+import { isStdin } from '../terminal/standard-input.ts';
 
 interface MagnetOptions extends ProfileOptions {
   trackers: boolean;
@@ -22,7 +23,10 @@ Examples:
   metainfo magnet album.torrent --no-v2 --json     for v1-only clients
   metainfo magnet album.torrent --select notes     download only these files
   metainfo magnet 'magnet:?xt=urn:btih:39fe2490c2f99dfc67e946a77a1b3242c1ff632e'
+  metainfo magnet - < links.txt                    one link per line
 
+A link needs only its infohash: other invalid parameters are left out, with a
+warning. --strict refuses them.
 Exit codes: 0 success, 1 the torrent is invalid or cannot be read, 2 wrong usage
 or an invalid link.`;
 
@@ -30,7 +34,7 @@ export function addMagnet(program: Command): void {
   const command = program
     .command('magnet')
     .description('print the magnet links of torrents, or decode magnet links')
-    .argument('<file-or-link...>', 'torrent files, magnet links in quotes, or - for standard input')
+    .argument('<file-or-link...>', 'torrent files, magnet links in quotes, or - for either on standard input')
     .option('--no-trackers', 'omit the trackers')
     .option('--no-webseeds', 'omit the webseeds')
     .option('--no-v1', 'omit the v1 infohash of a hybrid')
@@ -42,12 +46,17 @@ export function addMagnet(program: Command): void {
     .action((inputs: string[], options: MagnetOptions) => forEachFile(inputs, (input) => printLink(input, options)));
 }
 
+/** Links on standard input may have this many bytes. */
+const MAX_BYTES = 2 ** 24;
+
 async function printLink(input: string, options: MagnetOptions): Promise<void> {
-  if (/^magnet:/i.test(input)) {
-    const parsed = parseMagnet(input);
-    return writeResult(options, parsed, linesOf(parsed));
+  const bytes = isStdin(input) ? await readStdin(options) : null;
+  const text = bytes ? Buffer.from(bytes.subarray(0, MAX_BYTES)).toString() : input;
+  if (/^\s*magnet:/i.test(text)) {
+    for (const link of text.trim().split(/\s*\n\s*/)) await printDecoded(link, options);
+    return;
   }
-  const torrent = await readTorrent(input, options);
+  const torrent = bytes ? torrentFromStdin(bytes, options) : await readTorrent(input, options);
   const { torrentVersion: version } = torrent;
   for (const omitted of ['v1', 'v2'] as const)
     if (!options[omitted] && (version === omitted || (!options.v1 && !options.v2))) {
@@ -62,6 +71,12 @@ async function printLink(input: string, options: MagnetOptions): Promise<void> {
     ...(options.webseeds ? {} : { webseeds: [] }),
   });
   await writeResult(options, { path: input, magnet: link }, [link]);
+}
+
+async function printDecoded(link: string, options: MagnetOptions): Promise<void> {
+  const { profile = 'default' } = contextOf(options);
+  const parsed = parseMagnet(link, { context: { profile } });
+  await writeResult(options, parsed, linesOf(parsed));
 }
 
 /** The path as it is in the torrent: shells complete `notes` to `./notes/`. */
@@ -82,6 +97,7 @@ function linesOf(link: Magnet): string[] {
     ...link.peers.map((peer): [string, string] => ['peer', peerText(peer)]),
     ['files', link.selectOnly && selectText(link.selectOnly)],
     ...link.extra.map(([key, value]): [string, string] => [key, value]),
+    ...link.warnings.map(({ path, message }): [string, string] => ['warning', `${path.join('.')}: ${message}`]),
   ];
   return rows.flatMap(([key, value]) => (value === null ? [] : [`${printable(key).padEnd(12)} ${printable(value)}`]));
 }

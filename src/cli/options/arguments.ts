@@ -9,7 +9,7 @@ import { printable } from '../../text/printable.ts';
 import { exitCodeOf } from '../exit.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
-import { isStdin, named, readInput, requireOneStdin } from '../terminal/standard-input.ts';
+import { isStdin, named, readInput, requireOneStdin, STDIN } from '../terminal/standard-input.ts';
 import { type ProfileOptions, readOptionsOf, type SummaryOptions } from './option-values.ts';
 
 /**
@@ -19,7 +19,7 @@ import { type ProfileOptions, readOptionsOf, type SummaryOptions } from './optio
  * @param content The next argument, for commands that take a torrent and its content.
  */
 export async function readTorrent(file: string, options: ProfileOptions, content?: string): Promise<Torrent> {
-  if (isStdin(file)) return readFromStdin(file, options);
+  if (isStdin(file)) return torrentFromStdin(await readStdin(options), options);
   try {
     return await Torrent.read(file, readOptionsOf(options));
   } catch (error) {
@@ -50,13 +50,17 @@ export const onTorrentAndContent =
     await interruptible((signal) => run(torrent, { file, path, options, signal }));
   };
 
-async function readFromStdin(file: string, options: ProfileOptions): Promise<Torrent> {
-  const read = readOptionsOf(options);
-  const bytes = await readInput(file, limitsOf(read.limits).bytes);
+/** The bytes of standard input, within the limit for a torrent. */
+export function readStdin({ limit }: ProfileOptions): Promise<Uint8Array> {
+  return readInput(STDIN, limitsOf(limit).bytes);
+}
+
+/** A torrent from the bytes of standard input. */
+export function torrentFromStdin(bytes: Uint8Array, options: ProfileOptions): Torrent {
   try {
-    return Torrent.fromBytes(bytes, read);
+    return Torrent.fromBytes(bytes, readOptionsOf(options));
   } catch (error) {
-    throw named(withPath(error, file));
+    throw named(withPath(error, STDIN));
   }
 }
 

@@ -7,7 +7,7 @@ import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts
 import { invalidArgument } from '../../errors/guard.ts';
 
 /** The argument for standard input, as in other programs. `./-` is a file. */
-const STDIN = '-';
+export const STDIN = '-';
 
 export const isStdin = (file: string | undefined): boolean => file === STDIN;
 
