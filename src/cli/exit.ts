@@ -100,6 +100,6 @@ export async function exitCodeOf(error: unknown, json = wantsJson(), options = {
     for (const line of lines) stderr().write(`${fitted(line, stderr())}\n`);
   }
   if (options.retries && !isPermanent(error)) return TRY_AGAIN;
-  const isBadInput = error instanceof ValidationError && ['draft', 'magnet link'].includes(error.subject);
+  const isBadInput = error instanceof ValidationError && ['draft', 'edit', 'magnet link'].includes(error.subject);
   return isBadInput || USAGE_ERRORS.includes(error.code) ? USAGE : FAILED;
 }

@@ -1,22 +1,9 @@
 /** The fields of a draft, and the rules that they must follow. */
 import path from 'node:path';
-import {
-  array,
-  boolean,
-  coerce,
-  dynamic,
-  enums,
-  func,
-  optional,
-  refine,
-  type Struct,
-  type,
-  unknown,
-} from 'superstruct';
+import { array, boolean, coerce, enums, func, optional, refine, type Struct, type, unknown } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
-import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
@@ -31,14 +18,15 @@ import {
   type FieldStructs,
   Infohash,
   maybe,
+  NewDate,
   sparse,
   Text,
   TextList,
   Tiers,
-  Timestamp,
+  TrackerTiers,
   V1PieceLength,
 } from '../model/primitives.ts';
-import { failuresOf } from '../model/rules/rules.ts';
+import { addFailures, failuresOf } from '../model/rules/rules.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { checkSources, frozenSources, type Source } from './sources/sources.ts';
 
@@ -208,10 +196,7 @@ function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
 
 /** Checks each field by itself, then the rules between fields, except that for URLs. */
 function checkFields(given: TorrentCreateFields, issues: Issues): void {
-  for (const { path: at, message, type: name, refinement } of failuresOf(given, fields as unknown as Struct)) {
-    const rule = refinement ?? name;
-    issues.add(Object.hasOwn(ISSUE_CODES, rule) ? (rule as IssueCode) : 'type', at, message);
-  }
+  addFailures(issues, given, fields as unknown as Struct);
   for (const rule of Object.values(RULES)) if (rule !== checkUrls) rule(given, issues);
 }
 
@@ -232,7 +217,7 @@ const fields = sparse(
     announceList: maybe(Tiers),
     comment: maybe(Text),
     createdBy: maybe(Text),
-    creationDate: maybe(Timestamp),
+    creationDate: maybe(NewDate),
     info: maybe(InfoDictHybridCreate),
     pieceLayers: maybe(PieceLayers),
     urlList: maybe(TextList),
@@ -242,9 +227,7 @@ const fields = sparse(
     paths: maybe(TextList),
     sources: unknown(),
     pathRoot: optional(AbsolutePath),
-    trackers: maybe(
-      dynamic((value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>),
-    ),
+    trackers: maybe(TrackerTiers),
     pieceLength: maybe(V1PieceLength),
     similar: maybe(array(Infohash)),
     collections: maybe(TextList),
@@ -300,7 +283,8 @@ function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
   requireUrls(['info', 'updateUrl'], fields.info?.updateUrl, issues);
 }
 
-function requireUrls(at: readonly string[], value: unknown, issues: Issues): void {
+/** Adds an issue for each text in a field that is not a URL. */
+export function requireUrls(at: readonly string[], value: unknown, issues: Issues): void {
   if (value == null) return;
   for (const url of [value].flat(2)) {
     if (typeof url === 'string' && !URL.canParse(url)) issues.add('url', at, `expected a URL, got ${shown(url)}`);

@@ -3,6 +3,8 @@ import type { Encodable } from '../bencode/value.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
 import { encodeFields } from '../model/field.ts';
+import { MAX_YEAR } from '../model/primitives.ts';
+import { storedUrl } from '../text/urls.ts';
 import type { Draft, TorrentCreateFields } from './draft-fields.ts';
 
 /** Trackers under their on-disk keys. */
@@ -15,8 +17,13 @@ export interface TrackerFields {
 
 /** The trackers of a draft: `announce`, and `announce-list` for more than one (BEP 12). */
 export function trackerFields({ trackers, announce, announceList }: TorrentCreateFields): TrackerFields {
-  if (!trackers) return { ...(announce && { announce }), ...(announceList && { 'announce-list': announceList }) };
-  const tiers = trackers.map((tier) => (typeof tier === 'string' ? [tier] : tier)).filter((tier) => tier.length > 0);
+  const stored = (list: readonly (string | string[])[]) => list.map((tier) => [tier].flat().map(storedUrl));
+  if (!trackers)
+    return {
+      ...(announce && { announce: storedUrl(announce) }),
+      ...(announceList && { 'announce-list': stored(announceList) }),
+    };
+  const tiers = stored(trackers).filter((tier) => tier.length > 0);
   const first = tiers[0]?.[0];
   if (first === undefined) return {};
   return tiers.flat().length === 1 ? { announce: first } : { announce: first, 'announce-list': tiers };
@@ -31,7 +38,8 @@ const { pieceLength: _1, pieces: _2, length: _3, files: _4, metaVersion: _5, fil
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a bad SOURCE_DATE_EPOCH
  */
 export function otherFields({ fields, info: given, createdBy }: Draft): Map<string, Encodable> {
-  const info = encodeFields(given, OTHER_INFO);
+  const { updateUrl } = given;
+  const info = encodeFields({ ...given, updateUrl: updateUrl && storedUrl(updateUrl) }, OTHER_INFO);
   // The shorthands belong in `info`: nobody can change them there without a new infohash.
   for (const key of ['similar', 'collections'] as const) {
     const list = fields[key];
@@ -44,8 +52,8 @@ export function otherFields({ fields, info: given, createdBy }: Draft): Map<stri
       comment,
       createdBy,
       creationDate: fields.creationDate ?? sourceDate(),
-      urlList: urlList?.length ? [urlList].flat() : null,
-      httpseeds: httpseeds?.length ? httpseeds : null,
+      urlList: urlList?.length ? [urlList].flat().map(storedUrl) : null,
+      httpseeds: httpseeds?.length ? [httpseeds].flat().map(storedUrl) : null,
       nodes: nodes?.length ? nodes : null,
     },
     TORRENT,
@@ -59,6 +67,6 @@ function sourceDate(): Date | null {
   const epoch = process.env['SOURCE_DATE_EPOCH'];
   if (epoch === undefined || epoch === '') return null;
   const date = new Date(Number(epoch) * 1000);
-  if (/^\d+$/.test(epoch) && !Number.isNaN(date.getTime())) return date;
+  if (/^\d+$/.test(epoch) && date.getUTCFullYear() <= MAX_YEAR) return date;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `SOURCE_DATE_EPOCH must be seconds since 1970, not ${shown(epoch)}.`);
 }

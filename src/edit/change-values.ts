@@ -1,59 +1,58 @@
-/** Checks the values that a caller of `edit` passes, and converts them to bencode values. */
-import { validate } from 'superstruct';
-import { MetainfoError, type MetainfoErrorOptions, shown } from '../errors/errors.ts';
-import { DhtNode } from '../model/primitives.ts';
+/** Checks the values that a caller of `edit` passes, as a draft checks them. */
+import { array, boolean, optional, refine, type Struct, string, type } from 'superstruct';
+import { requireUrls } from '../create/draft-fields.ts';
+import { ValidationError } from '../errors/errors.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import { Issues } from '../model/issues.ts';
+import { DhtNode, Infohash, maybe, NewDate, sparse, TrackerTiers } from '../model/primitives.ts';
+import { addFailures } from '../model/rules/rules.ts';
 import { toInfohash } from '../model/value-fields.ts';
+import type { TorrentChanges } from './changes.ts';
 
-/** The error for an invalid change. */
-export function invalidChange(problem: string, details?: MetainfoErrorOptions): MetainfoError {
-  return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`, details);
-}
+const Text = refine(string(), 'not_utf8', (text) => text.isWellFormed() || 'expected a well-formed text');
+const TextList = array(Text);
+const Name = refine(Text, 'unsafe_path', (name) => {
+  const problem = unsafeComponent(name);
+  return problem === null || `${problem} cannot be the name of a torrent`;
+});
 
-export function checkList<T>(field: string, list: readonly T[]): readonly T[] {
-  if (Array.isArray(list)) return list;
-  throw invalidChange(`${field} must be a list, not ${shown(list)}`);
-}
+const VALUES = sparse(
+  type({
+    trackers: maybe(TrackerTiers),
+    addTrackers: maybe(TrackerTiers),
+    removeTrackers: maybe(TextList),
+    urlList: maybe(TextList),
+    addWebseeds: maybe(TextList),
+    removeWebseeds: maybe(TextList),
+    httpseeds: maybe(TextList),
+    nodes: maybe(array(DhtNode)),
+    comment: maybe(Text),
+    createdBy: maybe(Text),
+    creationDate: maybe(NewDate),
+    name: optional(Name),
+    private: maybe(boolean()),
+    source: maybe(Text),
+    similar: maybe(array(Infohash)),
+    collections: maybe(TextList),
+    updateUrl: maybe(Text),
+  }),
+);
 
-export function checkTexts(field: string, list: readonly string[]): readonly string[] {
-  return checkList(field, list).map((text) => checkText(field, text));
-}
+const URLS = ['trackers', 'addTrackers', 'urlList', 'addWebseeds', 'httpseeds', 'updateUrl'] as const;
 
-export function checkText(field: string, value: string): string {
-  if (typeof value === 'string' && value.isWellFormed()) return value;
-  throw invalidChange(`${field} must be a well-formed string, not ${shown(value)}`);
-}
-
-/** Null counts as false. */
-export function checkBoolean(field: string, value: boolean | null): boolean {
-  if (value === null || typeof value === 'boolean') return value === true;
-  throw invalidChange(`${field} must be true or false, not ${shown(value)}`);
-}
-
-export function checkUrl(field: string, url: string): string {
-  if (typeof url === 'string' && URL.canParse(url)) return url;
-  throw invalidChange(`${field}: expected a URL, got ${shown(url)}`);
-}
-
-export function checkUrls(field: string, urls: readonly string[]): void {
-  for (const url of urls) checkUrl(field, url);
-}
-
-export function checkNode(node: DhtNode): DhtNode {
-  const [error] = validate(node, DhtNode);
-  if (!error) return node;
-  throw invalidChange(`nodes: ${error.message}`);
-}
-
-/** The bytes of an infohash. */
-export function checkInfohash(hash: Uint8Array | string): Uint8Array {
-  const bytes = toInfohash(hash);
-  if (bytes) return bytes;
-  throw invalidChange(`similar must contain infohashes (20 or 32 bytes, or hexadecimal), not ${shown(hash)}`);
-}
-
-/** Whole seconds since 1970. */
-export function secondsOf(date: Date): number {
-  const seconds = date instanceof Date ? Math.floor(date.getTime() / 1000) : Number.NaN;
-  if (Number.isSafeInteger(seconds)) return seconds;
-  throw invalidChange(`creationDate must be a valid Date, not ${shown(date)}`);
+/**
+ * Checks each value by itself.
+ *
+ * @throws {ValidationError} with the issues of all values, each under the name of its field
+ */
+export function checkValues(changes: TorrentChanges): void {
+  const issues = new Issues();
+  const { similar } = changes;
+  const values = {
+    ...changes,
+    similar: Array.isArray(similar) ? similar.map((hash) => toInfohash(hash) ?? hash) : similar,
+  };
+  addFailures(issues, values, VALUES as unknown as Struct);
+  for (const name of URLS) requireUrls([name], changes[name], issues);
+  if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
 }

@@ -1,23 +1,14 @@
 /** The changes that `edit` makes, and their form as keys and values of a torrent. */
 import { isMap } from 'node:util/types';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
-import { shown } from '../errors/errors.ts';
-import { expected, type OptionStructs, Unchecked } from '../errors/guard.ts';
-import { unsafeComponent } from '../layout/safe-path.ts';
+import { shown, ValidationError } from '../errors/errors.ts';
+import { expected, invalidArgument, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
 import type { DhtNode } from '../model/primitives.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
-import {
-  checkBoolean,
-  checkInfohash,
-  checkList,
-  checkNode,
-  checkText,
-  checkUrl,
-  invalidChange,
-  secondsOf,
-} from './change-values.ts';
+import { toInfohash } from '../model/value-fields.ts';
+import { storedUrl } from '../text/urls.ts';
 import { CONTENT_KEYS } from './replace-fields.ts';
 import { entriesOf } from './splice.ts';
 import { trackerChanges, webseedChanges } from './url-changes.ts';
@@ -28,13 +19,13 @@ export interface TorrentChanges {
   trackers?: readonly string[] | readonly (readonly string[])[] | null;
   /** Appends trackers that the torrent does not have yet, each in its own tier, or as tiers. */
   addTrackers?: readonly string[] | readonly (readonly string[])[];
-  /** Removes trackers from all tiers. Unknown ones are ignored. */
+  /** Removes trackers from all tiers. URLs that differ in the case of the host or in the default port are the same. */
   removeTrackers?: readonly string[];
   /** Replaces all webseeds (BEP 19). */
   urlList?: readonly string[] | null;
   /** Appends webseeds that the torrent does not have yet. */
   addWebseeds?: readonly string[];
-  /** Removes webseeds. Unknown ones are ignored. */
+  /** Removes webseeds. */
   removeWebseeds?: readonly string[];
   /** URLs of scripts that serve pieces over HTTP (BEP 17). */
   httpseeds?: readonly string[] | null;
@@ -52,7 +43,7 @@ export interface TorrentChanges {
   // The fields below are in `info`: they change the infohash.
   /** The name of the file or folder. */
   name?: string;
-  /** Whether peers may come from the trackers only (BEP 27). */
+  /** Whether peers may come from the trackers only (BEP 27). False keeps a `private` of 0, which means the same. */
   private?: boolean | null;
   /** Source tag, such as the name of a tracker: it gives the same files a different infohash. */
   source?: string | null;
@@ -68,7 +59,7 @@ export interface TorrentChanges {
 
 const ByKey = expected('an object of values by key', (value) => isDictionary(value) && !isMap(value));
 
-/** {@link infoChanges} and {@link topChanges} check the values. */
+/** {@link checkValues} checks the values. */
 export const CHANGES: OptionStructs<TorrentChanges> = {
   trackers: Unchecked,
   addTrackers: Unchecked,
@@ -124,12 +115,12 @@ export function topChanges(torrent: Torrent, changes: TorrentChanges): Changed {
     requireExtra('extra', key, ['info', 'piece layers'], TOP_FIELDS);
     top.set(toKey(key), value);
   }
-  if (comment !== undefined) setText(top, 'comment', comment === null ? null : checkText('comment', comment));
-  if (createdBy !== undefined)
-    setText(top, 'created by', createdBy === null ? null : checkText('createdBy', createdBy));
-  if (creationDate !== undefined) top.set('creation date', creationDate === null ? null : secondsOf(creationDate));
-  setList(top, 'httpseeds', httpseeds, (url) => checkUrl('httpseeds', url));
-  setList(top, 'nodes', nodes, checkNode);
+  if (comment !== undefined) setText(top, 'comment', comment);
+  if (createdBy !== undefined) setText(top, 'created by', createdBy);
+  if (creationDate !== undefined)
+    top.set('creation date', creationDate === null ? null : Math.floor(creationDate.getTime() / 1000));
+  setList(top, 'httpseeds', httpseeds?.map(storedUrl) ?? httpseeds);
+  setList(top, 'nodes', nodes);
   for (const [key, value] of trackerChanges(torrent, changes)) top.set(key, value);
   for (const [key, value] of webseedChanges(torrent, changes)) top.set(key, value);
   return top;
@@ -144,11 +135,16 @@ export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed 
     info.set(toKey(key), value);
   }
   if (name !== undefined) setName(torrent, name, info);
-  if (changes.private !== undefined) info.set('private', checkBoolean('private', changes.private) ? 1 : null);
-  if (source !== undefined) info.set('source', source === null ? null : checkText('source', source));
-  setList(info, 'collections', collections, (collection) => checkText('collections', collection));
-  setList(info, 'similar', similar, checkInfohash);
-  if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : checkUrl('updateUrl', updateUrl));
+  const own = torrent.info;
+  // False where the torrent is public already changes nothing, whether it has the key or not.
+  if (changes.private === null || (changes.private === false && own.private)) info.set('private', null);
+  else if (changes.private) info.set('private', 1);
+  if (source !== undefined) info.set('source', source);
+  // An empty list means the same as none.
+  if (collections?.length || own.collections?.length) setList(info, 'collections', collections);
+  if (similar?.length || own.similar?.length)
+    setList(info, 'similar', similar?.map((hash) => toInfohash(hash) as Uint8Array) ?? similar);
+  if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : storedUrl(updateUrl));
   return info;
 }
 
@@ -161,10 +157,10 @@ function requireExtra(
   const named = { option: { [option]: null } };
   if (contentKeys.includes(key)) {
     const problem = `${option} cannot hold ${key}, which describes the content: create or update a torrent instead`;
-    throw invalidChange(problem, named);
+    throw invalidArgument(problem, named);
   }
   if (Object.hasOwn(fields, key))
-    throw invalidChange(`${option} cannot hold ${key}, which has a field of its own: ${fields[key]}`, named);
+    throw invalidArgument(`${option} cannot hold ${key}, which has a field of its own: ${fields[key]}`, named);
 }
 
 /** Also removes the `.utf-8` key that old creators wrote: clients would show that instead. */
@@ -173,23 +169,12 @@ function setText(top: Changed, key: string, value: string | null): void {
 }
 
 /** Sets a list whose key and field have the same name. An empty list removes the key. */
-function setList<T>(
-  dictionary: Changed,
-  key: string,
-  list: readonly T[] | null | undefined,
-  encodeItem: (item: T) => Encodable,
-): void {
-  if (list === undefined) return;
-  dictionary.set(key, list === null || checkList(key, list).length === 0 ? null : list.map(encodeItem));
+function setList(dictionary: Changed, key: string, list: readonly Encodable[] | null | undefined): void {
+  if (list !== undefined) dictionary.set(key, list?.length ? list : null);
 }
 
 /** Sets the name, also in the file tree of a single-file torrent, whose only key it is (BEP 52). */
 function setName(torrent: Torrent, name: string, info: Changed): void {
-  const problem =
-    typeof name !== 'string'
-      ? shown(name)
-      : (unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair'));
-  if (problem) throw invalidChange(`${problem} cannot be the name of a torrent`);
   info.set('name', name);
   // Clients would show the old `name.utf-8` instead.
   if (torrent.info.nameUtf8 != null) info.set('name.utf-8', null);
@@ -203,6 +188,6 @@ function setName(torrent: Torrent, name: string, info: Changed): void {
   if (isSingle) info.set('file tree', new Map([[toKey(name), new RawBencode(only.value)]]));
   else if (only.key === toKey(name)) {
     const message = `the torrent cannot have the name of its only file, ${shown(name)}: clients would mistake it for a single-file torrent`;
-    throw invalidChange(message);
+    throw new ValidationError([{ code: 'single_file_folder', severity: 'error', path: ['name'], message }], 'edit');
   }
 }

@@ -1,7 +1,10 @@
 /** Edits the fields of a torrent that do not describe its content. */
-import { checkArgument, checkOptions, Flag, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import type { Finding } from '../create/findings/findings.ts';
+import { Callback, checkArgument, checkOptions, Flag, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
+import { checkValues } from './change-values.ts';
 import { CHANGES, infoChanges, type TorrentChanges, topChanges } from './changes.ts';
+import { editFindings } from './edit-findings.ts';
 import { replaceFields } from './replace-fields.ts';
 
 /** Options of {@link edit}. The result is validated in `context`. */
@@ -12,16 +15,23 @@ export interface EditOptions extends Pick<ReadOptions, 'context'> {
    * @default false
    */
   keepInfohash?: boolean;
+  /**
+   * Called for each warning: a tracker or other URL that cannot work, or a removed one that the torrent does not have. If it throws,
+   * `edit` fails with that error.
+   *
+   * @default warnings are not reported
+   */
+  onWarning?: ((warning: Finding) => unknown) | undefined;
 }
 
-const EDIT: OptionStructs<EditOptions> = { keepInfohash: Flag, context: Unchecked };
+const EDIT: OptionStructs<EditOptions> = { keepInfohash: Flag, onWarning: Callback, context: Unchecked };
 
 /**
  * Changes fields of a torrent and returns the new torrent. All other bytes stay as they are, and no file is read.
  *
  * @param torrent The torrent, which stays as it is.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid value; `ERR_INFOHASH` when `keepInfohash` forbids a change
- * @throws {ValidationError} when the result is not a valid torrent
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown field; `ERR_INFOHASH` when `keepInfohash` forbids a change
+ * @throws {ValidationError} for invalid values, each under the name of its field; when the result is not a valid torrent
  * @example
  * ```ts
  * import { edit, Torrent } from 'metainfo';
@@ -37,7 +47,10 @@ export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOpt
     name: 'changes',
     example: "{ comment: 'x' }",
   });
-  const { keepInfohash, context } = checkOptions(options, EDIT, { example: '{ keepInfohash: true }' });
+  checkValues(checked);
+  const { keepInfohash, onWarning, context } = checkOptions(options, EDIT, { example: '{ keepInfohash: true }' });
   const [info, top] = [infoChanges(torrent, checked), topChanges(torrent, checked)];
-  return replaceFields(torrent, { info, top, keepInfohash, context });
+  const edited = replaceFields(torrent, { info, top, keepInfohash, context });
+  if (onWarning) for (const finding of editFindings(torrent, edited, checked)) onWarning(finding);
+  return edited;
 }

@@ -1,7 +1,7 @@
 /** Changes the trackers and webseeds of a torrent. */
 import type { Encodable } from '../bencode/value.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { checkList, checkTexts, checkUrls } from './change-values.ts';
+import { storedUrl, urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
 
 /** A tracker in its own tier, or a tier of several (BEP 12). */
@@ -15,7 +15,7 @@ export function trackerChanges(torrent: Torrent, changes: TorrentChanges): Chang
   if (!tiers) return new Map();
   const { announce } = torrent;
   // `announce` stays unless it is removed itself, although clients ignore it beside a list (BEP 12).
-  const isRemoved = changes.removeTrackers?.some((url) => url.trim() === announce?.trim());
+  const isRemoved = announce !== null && keysOf(changes.removeTrackers).has(urlKey(announce));
   const isReplaced = changes.trackers !== undefined || announce === null || isRemoved;
   return new Map<string, Encodable | null>([
     ['announce', isReplaced ? (tiers[0]?.[0] ?? null) : announce],
@@ -25,30 +25,28 @@ export function trackerChanges(torrent: Torrent, changes: TorrentChanges): Chang
 
 /** The new tiers; null where nothing changes. */
 function changedTiers({ announce, announceList }: Torrent, changes: TorrentChanges): string[][] | null {
-  const { trackers } = changes;
-  const addTrackers = checkList<Tier>('addTrackers', changes.addTrackers ?? []);
-  const removeTrackers = checkTexts('removeTrackers', changes.removeTrackers ?? []);
-  if (trackers === undefined && addTrackers.length === 0 && removeTrackers.length === 0) return null;
+  const { trackers, addTrackers, removeTrackers } = changes;
+  if (trackers === undefined && !addTrackers?.length && !removeTrackers?.length) return null;
   const current = announceList?.some((tier) => tier.length > 0) ? announceList : [announce === null ? [] : [announce]];
-  const [replaced, added] = [toTiers(trackers ?? []), toTiers(addTrackers)];
-  // Some torrents have blanks around their trackers.
-  const removed = new Set(removeTrackers.map((url) => url.trim()));
-  const tiers = (trackers === undefined ? current : replaced).map((tier) =>
-    tier.filter((url) => !removed.has(url.trim())),
+  const removed = keysOf(removeTrackers);
+  const tiers = (trackers === undefined ? current : toTiers(trackers)).map((tier) =>
+    tier.filter((url) => !removed.has(urlKey(url))),
   );
-  const known = new Set(tiers.flat().map((url) => url.trim()));
-  for (const tier of added) tiers.push(tier.filter((url) => !known.has(url) && known.add(url)));
-  checkUrls('trackers', [...replaced, ...added].flat());
+  const known = keysOf(tiers.flat());
+  for (const tier of toTiers(addTrackers))
+    tiers.push(tier.filter((url) => !known.has(urlKey(url)) && known.add(urlKey(url))));
   const changed = withoutEmpty(tiers);
   const isSame = trackers === undefined && JSON.stringify(changed) === JSON.stringify(withoutEmpty(current));
-  const removesAnnounce = announce !== null && removed.has(announce.trim());
+  const removesAnnounce = announce !== null && removed.has(urlKey(announce));
   return isSame && !removesAnnounce ? null : changed;
 }
 
-function toTiers(list: readonly Tier[]): string[][] {
-  return checkList('trackers', list).map((tier) =>
-    typeof tier === 'string' ? [tier] : [...checkTexts('trackers', tier)],
-  );
+function keysOf(urls: readonly string[] | null | undefined): Set<string> {
+  return new Set((urls ?? []).map(urlKey));
+}
+
+function toTiers(list: readonly Tier[] | null | undefined): string[][] {
+  return (list ?? []).map((tier) => [tier].flat().map(storedUrl));
 }
 
 function withoutEmpty(tiers: readonly string[][]): string[][] {
@@ -57,13 +55,15 @@ function withoutEmpty(tiers: readonly string[][]): string[][] {
 
 /** The new value of `url-list`; empty where the webseeds stay the same. */
 export function webseedChanges({ webseeds }: Torrent, changes: TorrentChanges): Changed {
-  const { urlList } = changes;
-  const addWebseeds = checkList('addWebseeds', changes.addWebseeds ?? []);
-  const removeWebseeds = checkTexts('removeWebseeds', changes.removeWebseeds ?? []);
-  if (urlList === undefined && addWebseeds.length === 0 && removeWebseeds.length === 0) return new Map();
-  checkUrls('webseeds', [...checkList('urlList', urlList ?? []), ...addWebseeds]);
-  const kept = (urlList === undefined ? webseeds : (urlList ?? [])).filter((url) => !removeWebseeds.includes(url));
-  const changed = [...new Set([...kept, ...addWebseeds])];
+  const { urlList, addWebseeds, removeWebseeds } = changes;
+  if (urlList === undefined && !addWebseeds?.length && !removeWebseeds?.length) return new Map();
+  const removed = keysOf(removeWebseeds);
+  const kept = (urlList === undefined ? webseeds : (urlList ?? []).map(storedUrl)).filter(
+    (url) => !removed.has(urlKey(url)),
+  );
+  const known = keysOf(kept);
+  const added = (addWebseeds ?? []).map(storedUrl).filter((url) => !known.has(urlKey(url)) && known.add(urlKey(url)));
+  const changed = [...new Set(kept), ...added];
   if (urlList === undefined && JSON.stringify(changed) === JSON.stringify(webseeds)) return new Map();
   return new Map([['url-list', changed.length > 0 ? changed : null]]);
 }

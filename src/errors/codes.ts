@@ -15,7 +15,7 @@ export const ERROR_CODES = {
   ERR_DUPLICATE_PATH: 'A path is listed twice in `paths`.',
   ERR_FILE_CHANGED:
     'A file or web object grew, shrank, disappeared or was modified while it was hashed: start again once no program writes to it.',
-  ERR_FINDINGS: 'The plan of a creation has findings that the caller counts as errors, and nothing was hashed.',
+  ERR_FINDINGS: 'A creation or edit has findings that the caller counts as errors, and nothing was hashed or written.',
   ERR_HASH_MISMATCH: 'The hashes or sizes in a draft or torrent differ from those of the files.',
   ERR_HTTP:
     'A web server cannot be reached, refuses a request, does not support range requests, or gives an answer that cannot be used.',
@@ -58,7 +58,7 @@ export const ERROR_CODES = {
   ERR_SOURCE_SIZE: 'A source is longer or shorter than its `size`.',
   ERR_TOO_LARGE: 'The content exceeds 2^53 bytes, or its hashes do not fit into memory.',
   ERR_UNREADABLE: 'There is no permission to read.',
-  ERR_VALIDATION: 'A torrent or draft breaks validation rules: a `ValidationError`, with `issues`.',
+  ERR_VALIDATION: 'A torrent, draft, edit or magnet link breaks validation rules: a `ValidationError`, with `issues`.',
   ERR_WRITE: 'The system failed to write, or there is no permission to write.',
 } as const;
 /**
@@ -70,7 +70,9 @@ export type MetainfoErrorCode = keyof typeof ERROR_CODES;
 
 const ISSUES = {
   alias: { summary: 'A field is given twice: under its on-disk key and under its property name.' },
-  date_range: { summary: 'The creation date is beyond the range of a `Date`.' },
+  date_range: {
+    summary: 'The creation date is beyond the range of a `Date`, or beyond the year 9999: usually milliseconds.',
+  },
   disallowed_fields: {
     summary: 'A v1 info dictionary has fields of v2, or a v2 info dictionary has fields of v1.',
     spec: 'BEP 52',
@@ -117,6 +119,7 @@ const ISSUES = {
     summary: 'The bencode of a v1 torrent is not canonical: unsorted or duplicate keys, or leading zeros.',
     spec: 'BEP 3',
   },
+  not_in_torrent: { summary: 'An edit removes a tracker or webseed that the torrent does not have.' },
   not_utf8: { summary: 'A text is not UTF-8.', spec: 'BEP 3' },
   pad_path: { summary: 'A pad file is not named `.pad/<length>`.', spec: 'BEP 47' },
   pad_names: {

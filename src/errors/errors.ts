@@ -74,7 +74,7 @@ export interface Issue {
 const MAX_IN_MESSAGE = 10;
 
 /**
- * A torrent, draft, hasher configuration or magnet link that breaks validation rules; `issues` lists every one of them.
+ * A torrent, draft, edit, hasher configuration or magnet link that breaks validation rules; `issues` lists every one of them.
  *
  * @example
  * ```ts
@@ -93,14 +93,14 @@ export class ValidationError extends MetainfoError {
   /** All issues, errors before warnings. At most 1,000 of each severity are listed. */
   readonly issues: readonly Issue[];
   /** The kind of data that was validated. */
-  readonly subject: 'torrent' | 'draft' | 'hasher' | 'magnet link';
+  readonly subject: 'torrent' | 'draft' | 'edit' | 'hasher' | 'magnet link';
 
   /**
    * Makes an error whose message has the first ten errors of `issues`.
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `issues` is not a list of issues
    */
-  constructor(issues: readonly Issue[], subject: 'torrent' | 'draft' | 'hasher' | 'magnet link' = 'torrent') {
+  constructor(issues: readonly Issue[], subject: ValidationError['subject'] = 'torrent') {
     super('ERR_VALIDATION', sentence(`This ${subject} is not valid: ${summaryOf(issues)}`));
     this.issues = issues;
     this.subject = subject;

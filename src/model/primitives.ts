@@ -6,11 +6,13 @@ import {
   boolean,
   type Context,
   define,
+  dynamic,
   instance,
   integer,
   is,
   nullable,
   optional,
+  refine,
   Struct,
   string,
 } from 'superstruct';
@@ -79,10 +81,24 @@ export const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 export const Text = string();
 export const TextList = array(string());
 export const Tiers = array(TextList);
+/** Trackers as a flat list or in tiers. */
+export const TrackerTiers = dynamic(
+  (value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>,
+);
 /** A valid Date. */
 export const Timestamp: Struct<Date, null> = define(
   'date',
   (value) => (isDate(value) && !Number.isNaN(value.getTime())) || `Expected a valid Date, got ${shown(value)}`,
+);
+/** The last year that a creation date can have: later ones are milliseconds that were taken for seconds. */
+export const MAX_YEAR = 9999;
+/** The date of a new torrent. */
+export const NewDate: Struct<Date, null> = refine(
+  Timestamp,
+  'date_range',
+  (date) =>
+    date.getUTCFullYear() <= MAX_YEAR ||
+    `Expected a date up to the year ${MAX_YEAR}, got ${date.toISOString()}: as a number, it counts seconds, not milliseconds`,
 );
 /** Keys that the models do not know: keys with one character per byte, values as the decoder gives them. */
 export const Extra = instance(Map) as Struct<unknown, null> as Struct<BencodeMap, null>;

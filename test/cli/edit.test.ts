@@ -14,7 +14,8 @@ describe('metainfo edit', () => {
     await metainfo(['create', 'album', '-t', 'udp://old.example', '--comment', 'first'], { cwd });
     await metainfo(['create', 'album', '-k', 'v1', '-o', 'one.torrent'], { cwd });
     const before = await read('album.torrent');
-    const args = ['edit', 'album.torrent', 'one.torrent', '--add-tracker', 'udp://new.example', '--comment', 'second'];
+    const added = 'udp://new.example:1';
+    const args = ['edit', 'album.torrent', 'one.torrent', '--add-tracker', added, '--comment', 'second'];
     const { code, stdout, stderr } = await metainfo([...args, '--no-created-by', '--keep-infohash', '--set', 'x=ü'], {
       cwd,
     });
@@ -26,9 +27,9 @@ describe('metainfo edit', () => {
     assert.match(stdout, /\none\.torrent: same infohash\n/);
     const after = await read('album.torrent');
     assert.equal(after.infohashV2, before.infohashV2);
-    assert.deepEqual(after.announceList, [['udp://old.example'], ['udp://new.example']]);
+    assert.deepEqual(after.announceList, [['udp://old.example'], [added]]);
     assert.deepEqual([after.comment, after.createdBy], ['second', null]);
-    assert.equal((await read('one.torrent')).announce, 'udp://new.example');
+    assert.equal((await read('one.torrent')).announce, added);
   });
 
   it('writes all torrents even if standard output is closed', async (t) => {
@@ -157,6 +158,22 @@ describe('metainfo edit', () => {
     assert.deepEqual(await edited(...none), [null, null, [], null]);
   });
 
+  it('warns as create does, and of trackers that the torrent does not have', async (t) => {
+    const cwd = await workFolder(t);
+    const bad = ['-t', 'udp://x.example/announce', '-p'];
+    const { stderr } = await metainfo(['create', 'album', ...bad], { cwd });
+    const first = await metainfo(['edit', 'album.torrent', ...bad], { cwd });
+    assert.deepEqual([first.code, first.stderr], [0, stderr]);
+    assert.match(stderr, /^warning: .*\[tracker_url\]\n/);
+    await copyFile(path.join(cwd, 'album.torrent'), path.join(cwd, 'b.torrent'));
+    const args = ['edit', 'album.torrent', 'b.torrent', '--remove-tracker', 'udp://no.example'];
+    const { code, stderr: absent } = await metainfo(args, { cwd });
+    assert.equal(code, 0);
+    assert.match(absent, /^warning: album\.torrent: The torrent does not .* \[not_in_torrent\]\nwarning: b\.torrent: /);
+    const json = (await metainfo([...args, '--json'], { cwd })).stdout.split('\n')[0] as string;
+    assert.deepEqual([JSON.parse(json).changes, JSON.parse(json).warnings[0].code], [[], 'not_in_torrent']);
+  });
+
   it('changes no torrent if one edit fails', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });
@@ -164,7 +181,9 @@ describe('metainfo edit', () => {
     const cases: [string[], number, RegExp][] = [
       [['album.torrent', 'absent.torrent', '--comment', 'x'], 1, /ERR_NOT_FOUND/],
       [['album.torrent', '--source', 'S', '--keep-infohash'], 1, /source would change the infohash.*ERR_INFOHASH/],
-      [['album.torrent', '--add-tracker', 'no url'], 2, /expected a URL.*ERR_INVALID_ARGUMENT/],
+      [['album.torrent', '--add-tracker', 'no url'], 2, /error: --add-tracker: expected a URL.*ERR_VALIDATION/],
+      [['album.torrent', '--remove-tracker', 'udp://a', '--strict'], 1, /^warning: .*"udp:\/\/a".*ERR_FINDINGS/s],
+      [['album.torrent', '--date', '1449000000000'], 2, /year 9999: a number counts seconds, not milliseconds/],
       [['album.torrent', '--set', 'x'], 2, /'--set <key=text>' argument 'x' is invalid\. Expected KEY=TEXT/],
       [['album.torrent', '--set', 'comment=x'], 2, /--set and --unset cannot hold comment/],
       [['album.torrent', '--set', 'nodes=x'], 2, /--set and --unset cannot hold nodes/],

@@ -7,10 +7,12 @@ import fc from 'fast-check';
 import { decode } from '../../src/bencode/decode.ts';
 import type { BencodeMap, Encodable } from '../../src/bencode/value.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { trackerFindings } from '../../src/create/findings/tracker-findings.ts';
 import type { TorrentChanges } from '../../src/edit/changes.ts';
 import { differences } from '../../src/edit/differences.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { entriesOf } from '../../src/edit/splice.ts';
+import { ValidationError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { latin1, reference } from '../bencode/reference.ts';
 import { noise } from '../hash/reference.ts';
@@ -293,6 +295,19 @@ describe('edit', () => {
       { nodes: [['\ud800', 1]] },
       { updateUrl: 'no url' },
       { updateUrl: '' },
+    ];
+    for (const changes of wrong) {
+      const check = (error: unknown) => {
+        assert.ok(error instanceof ValidationError, inspect(changes));
+        assert.deepEqual([error.code, error.subject], ['ERR_VALIDATION', 'edit']);
+        // The name of the field is the caller's own.
+        assert.deepEqual(new Set(error.issues.map(({ path: [field] }) => field)), new Set(Object.keys(changes)));
+        return true;
+      };
+      assert.throws(() => edit(torrent, changes as TorrentChanges), check, inspect(changes));
+    }
+    const misused: object[] = [
+      { unknown: 1 },
       { extra: null },
       { extra: 'x' },
       { extra: ['x'] },
@@ -309,8 +324,129 @@ describe('edit', () => {
       { infoExtra: { pieces: null } },
       { infoExtra: { 'piece length': 1 } },
     ];
-    for (const changes of wrong)
+    for (const changes of misused)
       assert.throws(() => edit(torrent, changes as TorrentChanges), { code: 'ERR_INVALID_ARGUMENT' }, inspect(changes));
+  });
+
+  it('fails for a bad value as a draft does, and lists the issues of all values', async () => {
+    const torrent = await generated('v1', true);
+    const issuesOf = (make: () => unknown) => {
+      try {
+        make();
+      } catch (error) {
+        assert.ok(error instanceof ValidationError);
+        return error.issues.toSorted((a, b) => (`${a.path}` < `${b.path}` ? -1 : 1));
+      }
+      return assert.fail('no error');
+    };
+    const bad = {
+      trackers: ['nope'],
+      httpseeds: [7],
+      nodes: [['a', 0]],
+      comment: 7,
+      creationDate: new Date(Number.NaN),
+      similar: ['x'],
+      collections: 'a',
+    };
+    const ours = issuesOf(() => edit(torrent, bad as never));
+    assert.deepEqual(
+      ours,
+      issuesOf(() => new TorrentCreate(bad as never)),
+    );
+    assert.deepEqual(
+      issuesOf(() => edit(torrent, { addTrackers: ['nope'], removeTrackers: [5 as never] })).map(({ code, path }) => [
+        code,
+        path,
+      ]),
+      [
+        ['url', ['addTrackers']],
+        ['type', ['removeTrackers', 0]],
+      ],
+    );
+  });
+
+  it('refuses a creation date in milliseconds, as a draft does', async () => {
+    const torrent = await generated('v1', true);
+    // The date of 1,449,000,000,000 seconds.
+    const creationDate = new Date(1_449_000_000_000_000);
+    const expected = {
+      code: 'ERR_VALIDATION',
+      message: /creationDate: Expected a date up to the year 9999, .*not milli/,
+    };
+    assert.throws(() => edit(torrent, { creationDate }), expected);
+    assert.throws(() => new TorrentCreate({ creationDate: 1_449_000_000_000 as never }), expected);
+    const last = new Date('9999-12-31T23:59:59Z');
+    assert.deepEqual(edit(torrent, { creationDate: last }).creationDate, last);
+  });
+
+  it('compares trackers and webseeds as URLs', async () => {
+    const trackers = ['https://Tracker.example/announce', 'UDP://Other.example:80/X'];
+    const torrent = await generated('v1', true, { trackers, urlList: ['http://Web.example:80/a'] });
+    const same = [
+      'https://tracker.example/announce',
+      'HTTPS://tracker.EXAMPLE:443/announce',
+      ' https://tracker.example/announce\n',
+      'udp://other.example:80/X',
+    ];
+    assert.equal(edit(torrent, { addTrackers: same }).bencode().length, torrent.fileSize);
+    for (const url of same) assert.equal(edit(torrent, { removeTrackers: [url] }).flatTrackers.length, 1, url);
+    const others = ['http://tracker.example/announce', 'https://tracker.example/Announce', 'udp://other.example:81/X'];
+    assert.deepEqual(edit(torrent, { addTrackers: others }).flatTrackers, [...trackers, ...others]);
+    assert.equal(edit(torrent, { removeTrackers: others }).flatTrackers.length, 2);
+    const web = 'HTTP://web.example/a';
+    assert.equal(edit(torrent, { addWebseeds: [web] }).webseeds.length, 1);
+    assert.deepEqual(edit(torrent, { removeWebseeds: [web] }).webseeds, []);
+  });
+
+  it('stores URLs without whitespace around them, and with %20 for a blank, as a draft does', async () => {
+    const torrent = await generated('v1', true);
+    const urls = {
+      trackers: [' http://a.example/x\n'],
+      urlList: ['http://b.example/my file.iso'],
+      httpseeds: ['http://c/d e '],
+    };
+    const edited = edit(torrent, { ...urls, updateUrl: ' http://d/e f' });
+    for (const one of [edited, await generated('v1', true, { ...urls, info: { updateUrl: ' http://d/e f' } })]) {
+      assert.equal(one.announce, 'http://a.example/x');
+      assert.deepEqual([one.urlList, one.httpseeds], [['http://b.example/my%20file.iso'], ['http://c/d%20e']]);
+      assert.equal(one.info.updateUrl, 'http://d/e%20f');
+    }
+  });
+
+  it('tells onWarning of URLs that cannot work, contradictions and absent trackers', async () => {
+    const torrent = await generated('v1', true, { trackers: ['udp://old.example/'], urlList: ['http://w/'] });
+    const warned = (changes: TorrentChanges) => {
+      const messages: string[] = [];
+      edit(torrent, changes, { onWarning: ({ code, message }) => messages.push(`${code}: ${message}`) });
+      return messages;
+    };
+    const draft = (fields: object) =>
+      trackerFindings(new TorrentCreate(fields)).map(({ code, message }) => `${code}: ${message}`);
+    // Nothing about what was there before.
+    assert.deepEqual(warned({ comment: 'x', addTrackers: ['udp://a.example:1/'] }), []);
+    const trackers = ['udp://x.example/announce', 'http://a/b c', 'http://d/', 'HTTP://D:80/'];
+    assert.deepEqual(warned({ addTrackers: trackers }), draft({ trackers }));
+    assert.equal(draft({ trackers }).length, 3);
+    assert.deepEqual(warned({ private: true, trackers: null }), draft({ info: { private: true } }));
+    assert.deepEqual(
+      warned({ private: true, nodes: [['a', 1]] }),
+      draft({ trackers: ['udp://a:1'], nodes: [['a', 1]], info: { private: true } }),
+    );
+    assert.deepEqual(warned({ removeTrackers: ['udp://OLD.example', 'udp://no/'], removeWebseeds: ['http://v/'] }), [
+      'not_in_torrent: The torrent does not have the tracker "udp://no/".',
+      'not_in_torrent: The torrent does not have the webseed "http://v/".',
+    ]);
+  });
+
+  it('keeps the infohash where a change of info means the same', () => {
+    const info = { length: 7, name: 'a', 'piece length': 16384, pieces: Buffer.alloc(20, 1), private: 0, similar: [] };
+    const torrent = Torrent.fromBytes(reference({ info: { ...info, collections: [] } }));
+    const same = { private: false, similar: null, collections: null };
+    assert.equal(edit(torrent, same, { keepInfohash: true }).infohashV1, torrent.infohashV1);
+    // Null removes the key.
+    assert.notEqual(edit(torrent, { private: null }).infohashV1, torrent.infohashV1);
+    const closed = edit(torrent, { private: true });
+    assert.deepEqual([closed.info.private, edit(closed, { private: false }).info.private ?? null], [true, null]);
   });
 
   it('keeps the infohash when similar and collections stand beside info (BEP 38)', async () => {
@@ -370,7 +506,7 @@ describe('edit', () => {
       info: { name: 'folder' },
       sources: [{ path: 'a', data: noise(10) }],
     }).generate({ version: 'v2' });
-    assert.throws(() => edit(one, { name: 'a' }), { code: 'ERR_INVALID_ARGUMENT' });
+    assert.throws(() => edit(one, { name: 'a' }), { code: 'ERR_VALIDATION' });
     assert.equal(infoOf(edit(folder, { name: 'other' })).size, infoOf(folder).size);
     assert.equal(entriesOf(folder.bencode(), folder.infoBytes).end, folder.fileSize);
   });

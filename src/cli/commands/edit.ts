@@ -1,12 +1,15 @@
 /** `metainfo edit`: changes fields of torrents without hashing. */
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
+import type { Finding } from '../../create/findings/findings.ts';
 import type { TorrentChanges } from '../../edit/changes.ts';
 import { type Difference, differences, hasSameInfo } from '../../edit/differences.ts';
 import { edit } from '../../edit/edit.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
+import { findingLines } from '../create/findings.ts';
 import { readTorrent } from '../options/arguments.ts';
 import {
   changedOutputOptions,
@@ -22,7 +25,8 @@ import {
   profileOptions,
 } from '../options/option-values.ts';
 import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
-import { writeResult } from '../terminal/output.ts';
+import { toPlain } from '../terminal/messages.ts';
+import { stderr, writeLines, writeResult } from '../terminal/output.ts';
 import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 
 interface EditOptions extends ProfileOptions, OutputOptions {
@@ -72,7 +76,7 @@ Examples:
 Options marked * change the infohash. --dry-run shows the new infohash. In --set
 and --unset, the keys of the info dictionary are written as info.KEY.
 All edits are checked before the first file is written: if one fails, no file
-changes.`;
+changes. With --strict, a warning about an edit is an error.`;
 
 export function addEdit(program: Command): void {
   const command = program
@@ -130,6 +134,7 @@ interface Edited {
   before: Torrent;
   after: Torrent;
   changed: Difference[];
+  warnings: readonly Finding[];
 }
 
 /** Edits every torrent before the first one is written: if one edit fails, no file changes. */
@@ -142,13 +147,16 @@ async function run(files: string[], options: EditOptions): Promise<void> {
   const edits: Edited[] = [];
   for (const file of files) {
     const before = await readTorrent(file, options);
-    const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false });
+    const warnings: Finding[] = [];
+    const onWarning = (warning: Finding) => warnings.push(toPlain(warning));
+    const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false, onWarning });
     const target = await targetOf(file, options.output, files.length);
     if (edits.some((other) => other.target === target))
       throw invalidArgument(`Two torrents would be written to ${target}: edit them one by one`, { path: target });
     if (!options.dryRun) await requireWritable(target, options);
-    edits.push({ file, target, before, after, changed: differences(before, after) });
+    edits.push({ file, target, before, after, changed: differences(before, after), warnings });
   }
+  await reportWarnings(edits, options);
   const inPlace = options.output === undefined && !isPiped;
   for (const { file, target, after, changed } of edits) {
     if (options.dryRun || (inPlace && changed.length === 0)) continue;
@@ -161,6 +169,26 @@ async function run(files: string[], options: EditOptions): Promise<void> {
     const to = reportTo(options.dryRun ? undefined : edited.target);
     await writeResult(options, toJson(edited, options.dryRun ?? false), linesOf(edited, !inPlace), to);
   }
+}
+
+/**
+ * Prints the warnings of all edits. With several files, each begins with the name of its file.
+ *
+ * @throws {MetainfoError} `ERR_FINDINGS` for any warning with `--strict`
+ */
+async function reportWarnings(edits: readonly Edited[], { strict, json }: EditOptions): Promise<void> {
+  const findings = edits.flatMap(({ file, warnings }) =>
+    warnings.map((finding) => ({
+      ...finding,
+      message: edits.length > 1 ? `${nameOfInput(file)}: ${finding.message}` : finding.message,
+    })),
+  );
+  if (findings.length === 0) return;
+  if (!json) await writeLines(await findingLines(findings), stderr);
+  if (!strict) return;
+  const codes = [...new Set(findings.map(({ code }) => code))];
+  const message = `Nothing was written because of ${codes.join(', ')}: fix that, or leave out --strict.`;
+  throw Object.assign(new MetainfoError('ERR_FINDINGS', message), { findings });
 }
 
 function changesOf(options: EditOptions): TorrentChanges {
@@ -181,7 +209,7 @@ function changesOf(options: EditOptions): TorrentChanges {
   return changes;
 }
 
-function toJson({ file, target, before, after, changed }: Edited, dryRun: boolean) {
+function toJson({ file, target, before, after, changed, warnings }: Edited, dryRun: boolean) {
   const infohash = { v1: after.infohashV1, v2: after.infohashV2 };
   const infohashChanged = !hasSameInfo(before, after);
   const changes = changed.map(({ key, before: from, after: to }) => ({
@@ -189,7 +217,7 @@ function toJson({ file, target, before, after, changed }: Edited, dryRun: boolea
     before: from === undefined ? null : shownValue(from),
     after: to === undefined ? null : shownValue(to),
   }));
-  return { file, output: dryRun ? null : target, infohash, infohashChanged, changes };
+  return { file, output: dryRun ? null : target, infohash, infohashChanged, changes, warnings };
 }
 
 function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
@@ -225,20 +253,20 @@ const MAX_SHOWN = 200;
 
 /** A decoded value as JSON in one line, shortened to {@link MAX_SHOWN}. */
 function shownValue(value: unknown): string {
-  const text = JSON.stringify(toPlain(value, { left: MAX_SHOWN }));
+  const text = JSON.stringify(decodedPlain(value, { left: MAX_SHOWN }));
   return printable(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text);
 }
 
 /** Converts a decoded value for JSON. When the room is used up, zeros stand for the rest, which is cut off. */
-function toPlain(value: unknown, room: { left: number }): unknown {
+function decodedPlain(value: unknown, room: { left: number }): unknown {
   room.left -= 1;
   if (room.left < 0) return 0;
   if (typeof value === 'bigint') return value.toString().slice(0, MAX_SHOWN);
-  if (Array.isArray(value)) return value.slice(0, MAX_SHOWN).map((item) => toPlain(item, room));
+  if (Array.isArray(value)) return value.slice(0, MAX_SHOWN).map((item) => decodedPlain(item, room));
   if (value instanceof Map) {
     const plain = [...value].slice(0, MAX_SHOWN).map(([key, item]) => {
       room.left -= key.length;
-      return [textOfKey(key), toPlain(item, room)];
+      return [textOfKey(key), decodedPlain(item, room)];
     });
     return Object.fromEntries(plain);
   }

@@ -7,7 +7,7 @@ import { MAX_THREADS } from '../../hash/hash-request.ts';
 import type { PadNames } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { parsePeer } from '../../magnet/magnet.ts';
-import type { DhtNode } from '../../model/primitives.ts';
+import { type DhtNode, MAX_YEAR } from '../../model/primitives.ts';
 import type { ValidationContext } from '../../model/profile.ts';
 import type { ReadOptions } from '../../model/torrent/torrent.ts';
 
@@ -77,7 +77,10 @@ export function parseDate(text: string): Date {
   const date = text === 'now' ? new Date() : new Date(/^-?\d+$/.test(text) ? Number(text) * 1000 : text);
   if (Number.isNaN(date.getTime()))
     throw new InvalidArgumentError('Expected now, seconds since 1970, or an ISO 8601 date.');
-  return date;
+  if (date.getUTCFullYear() <= MAX_YEAR) return date;
+  throw new InvalidArgumentError(
+    `Expected a date up to the year ${MAX_YEAR}: a number counts seconds, not milliseconds.`,
+  );
 }
 
 /** Refuses an empty name, which would mean the current folder. */

@@ -7,6 +7,8 @@ type Value = string | number | true | null;
 
 /** Options of the library and fields of a draft whose names differ from those of the command in more than letter case. */
 const FLAGS: Readonly<Record<string, string>> = {
+  addTrackers: '--add-tracker',
+  addWebseeds: '--add-webseed',
   announce: '--tracker',
   announceList: '--tracker',
   collections: '--collection',
@@ -17,6 +19,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   infoExtra: '--set and --unset',
   limits: '--limit',
   nodes: '--node',
+  removeTrackers: '--remove-tracker',
+  removeWebseeds: '--remove-webseed',
   trackers: '--tracker',
   urlList: '--webseed',
   version: '-k',
@@ -63,9 +67,9 @@ export function toPlain({ option = {}, ...finding }: Finding): Finding {
   return { ...finding, message, advice: flags === '' ? advice : `${advice.replace(/\.$/, '')} (${flags}).` };
 }
 
-/** The message of an error. */
+/** The message of an error. Issues of a draft or edit name the options that set its fields. */
 export function messageOf(error: MetainfoError): string {
-  if (!(error instanceof ValidationError && error.subject === 'draft')) return messageWithFlags(error);
+  if (!(error instanceof ValidationError && ['draft', 'edit'].includes(error.subject))) return messageWithFlags(error);
   const errors = error.issues.filter(({ severity }) => severity === 'error');
   const lines = errors.map(
     ({ path, message }) => `${flagText(String(path.find((key) => key !== 'info')))}: ${message}`,

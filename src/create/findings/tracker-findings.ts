@@ -1,7 +1,7 @@
 /** Finds trackers, webseeds, DHT nodes and an update URL of a draft that cannot work. */
 import { shown } from '../../errors/errors.ts';
+import { storedUrl, urlKey } from '../../text/urls.ts';
 import type { Draft } from '../draft-fields.ts';
-import { trackerFields } from '../other-fields.ts';
 import type { Finding } from './findings.ts';
 
 /** A list of URLs in a draft. */
@@ -14,9 +14,8 @@ interface UrlList {
 
 /** The URLs of a draft that cannot work, and what contradicts `private`. A text that is no URL makes the creation fail. */
 export function trackerFindings({ fields, info }: Pick<Draft, 'fields' | 'info'>): Finding[] {
-  const { announce, 'announce-list': tiers } = trackerFields(fields);
   // The first tracker of the tiers stands in `announce` too.
-  const trackers = tiers?.flat() ?? (announce === undefined ? [] : [announce]);
+  const trackers = [fields.trackers ?? fields.announceList ?? fields.announce ?? []].flat(2);
   const lists: UrlList[] = [
     { code: 'tracker_url', noun: 'tracker', schemes: ['http', 'https', 'udp', 'ws', 'wss'], urls: trackers },
     { code: 'webseed_url', noun: 'webseed', schemes: ['http', 'https', 'ftp'], urls: urlsOf(fields.urlList) },
@@ -35,7 +34,7 @@ function urlsOf(value: string | readonly string[] | null | undefined): string[] 
 type Problem = readonly [problem: string, advice: string];
 
 function urlFindings(url: string, { code, noun, schemes }: UrlList): Finding[] {
-  const text = url.trim();
+  const text = storedUrl(url);
   const problem = problemOf(text, noun, schemes);
   if (!URL.canParse(url)) {
     const [what, advice] = problem ?? ['is not a URL', 'Check its host and port.'];
@@ -43,7 +42,8 @@ function urlFindings(url: string, { code, noun, schemes }: UrlList): Finding[] {
     return [{ code: 'ERR_VALIDATION', severity: 'error', path: url, message, advice }];
   }
   const problems: Problem[] = problem ? [problem] : [];
-  if (text !== url) problems.push(['has whitespace around it', 'Remove it.']);
+  if (url.trim() !== url) problems.push(['has whitespace around it', 'The torrent has it without.']);
+  if (!problem && url.trim() !== text) problems.push(['has blanks', 'The torrent has %20 for each of them.']);
   return problems.map(([what, advice]) => warning(code, url, `The ${noun} ${shown(url)} ${what}.`, advice));
 }
 
@@ -80,11 +80,11 @@ function holdsSeveral(url: string, noun: string): boolean {
   return separators.test(beforeQuery) || /\s/.test(url) || /:\/\/.*:\/\//s.test(beforeQuery);
 }
 
-/** URLs that are in their list before, also with another case of the scheme or host. */
+/** URLs that are in their list before, also with another case of the scheme or host, or with the default port. */
 function duplicates({ code, noun, urls }: UrlList): Finding[] {
   const seen = new Set<string>();
   return urls.flatMap((url) => {
-    const key = url.trim().replace(/^[^/?#]*\/\/[^/?#]*/, (origin) => origin.toLowerCase());
+    const key = urlKey(url);
     const isSeen = seen.has(key);
     seen.add(key);
     if (!isSeen) return [];
@@ -93,7 +93,8 @@ function duplicates({ code, noun, urls }: UrlList): Finding[] {
   });
 }
 
-function privateFindings(trackers: readonly string[], nodes: number): Finding[] {
+/** Finds the trackers and nodes that a private torrent lacks or cannot use. */
+export function privateFindings(trackers: readonly string[], nodes: number): Finding[] {
   const findings: Finding[] = [];
   const lonely = 'A private torrent gets its peers from trackers only, and this one has no tracker.';
   if (trackers.length === 0)

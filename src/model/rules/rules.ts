@@ -1,10 +1,12 @@
 /** The validation rules of a torrent: the list of all, and those of the info dictionary as a whole. */
 import { omit, type Struct, validate } from 'superstruct';
+import { ISSUE_CODES, type IssueCode } from '../../errors/codes.ts';
 import { shown } from '../../errors/errors.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
 import { INFO } from '../codec.ts';
 import { v1Files } from '../file-item.ts';
 import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from '../info-fields.ts';
+import type { Issues } from '../issues.ts';
 import { fits, sparse } from '../primitives.ts';
 import { duplicatePaths, libtorrentRenames } from './duplicate-paths.ts';
 import { v1V2FilesMatch } from './hybrid.ts';
@@ -82,6 +84,14 @@ export function failuresOf(
   if (fits(value, struct)) return [];
   const [error] = validate(value, struct);
   return (error?.failures() ?? []).map((failure) => ({ ...failure, path: failure.path as string[] }));
+}
+
+/** Adds an issue for each failure of a struct, with the code of the refinement or type that failed. */
+export function addFailures(issues: Issues, value: unknown, struct: Struct): void {
+  for (const { path, message, type, refinement } of failuresOf(value, struct)) {
+    const rule = refinement ?? type;
+    issues.add(Object.hasOwn(ISSUE_CODES, rule) ? (rule as IssueCode) : 'type', path, message);
+  }
 }
 
 /** Applies the caller's limits to the hashes that are there, not to the number that the sizes imply: another rule compares those. */

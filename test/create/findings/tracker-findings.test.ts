@@ -90,6 +90,9 @@ describe('trackerFindings', () => {
     assert.deepEqual(found({ httpseeds: ['ftp://a.example/x'] }), [
       'webseed_url: The HTTP seed "ftp://a.example/x" has the unknown scheme ftp.',
     ]);
+    assert.deepEqual(webseed('http://a.example/my file'), [
+      'webseed_url: The webseed "http://a.example/my file" has blanks.',
+    ]);
     const twice = ['http://a.example/x', 'HTTP://A.EXAMPLE/x', 'http://a.example/X'];
     assert.deepEqual(found({ urlList: twice }), ['webseed_url: The webseed "HTTP://A.EXAMPLE/x" is given twice.']);
   });
@@ -135,6 +138,8 @@ describe('trackerFindings', () => {
   });
 
   it('finds trackers that are listed twice, in any tier', () => {
+    assert.equal(found({ trackers: ['https://A.example/x', 'HTTPS://a.example:443/x'] }).length, 1);
+    assert.deepEqual(found({ trackers: ['https://user@a.example/x', 'https://USER@a.example/x'] }), []);
     const url = 'udp://a.example:1/x';
     const twice = [`duplicate_tracker: The tracker "${url}" is given twice.`];
     assert.deepEqual(found({ trackers: [[url], ['udp://b.example:1/x', url]] }), twice);
