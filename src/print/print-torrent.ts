@@ -6,6 +6,7 @@ import { peerText } from '../magnet/magnet.ts';
 import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
+import { tiersOf } from '../model/torrent/torrent-json.ts';
 import { formatBytes, plural } from '../text/format.ts';
 import { printable } from '../text/printable.ts';
 import { fileLines, type Terminal } from './print-file-tree.ts';
@@ -79,7 +80,7 @@ export function* fieldLines(torrent: Torrent, short: boolean): Generator<string>
     ['infohash v2', torrent.infohashV2],
     ['size', `${formatBytes(torrent.totalSize)} in ${plural(torrent.nFiles, 'file')}`],
     ['pieces', `${torrent.nPieces} of ${formatBytes(info.pieceLength)}`],
-    ...listRows('tracker', torrent.flatTrackers, short),
+    ...cutRows(trackerRows(torrent), short),
     ...listRows('webseed', torrent.webseeds, short),
     ...hintRows(torrent, short),
     ['private', info.private ? 'yes' : null],
@@ -143,10 +144,26 @@ function* hashLines(list: HashList, all: boolean): Generator<string> {
   if (count < list.length) yield `  ${''.padStart(width)} and ${list.length - count} more`;
 }
 
-function listRows(label: string, values: readonly string[], short: boolean): [string, string][] {
-  const rows: [string, string][] = values.slice(0, short ? MAX_ROWS : values.length).map((value) => [label, value]);
-  const more = values.length - rows.length;
-  return more > 0 ? [...rows, [label, `and ${more} more`]] : rows;
+type Row = [label: string, value: string];
+
+/** The trackers: each with the number of its tier, unless each is a tier of its own. */
+function trackerRows(torrent: Torrent): Row[] {
+  const tiers = tiersOf(torrent);
+  const hasTiers = tiers.some((tier) => tier.length > 1);
+  return tiers.flatMap((tier, i) => tier.map((url): Row => [hasTiers ? `tracker ${i + 1}` : 'tracker', url]));
+}
+
+function listRows(label: string, values: readonly string[], short: boolean): Row[] {
+  return cutRows(
+    values.map((value) => [label, value]),
+    short,
+  );
+}
+
+function cutRows(rows: readonly Row[], short: boolean): Row[] {
+  const shown = rows.slice(0, short ? MAX_ROWS : rows.length);
+  const next = rows[shown.length];
+  return next ? [...shown, [next[0], `and ${rows.length - shown.length} more`]] : shown;
 }
 
 function cut(value: string): string {

@@ -316,7 +316,7 @@ describe('metainfo create', () => {
     const created = await metainfo(['create', 'album', '-q'], { cwd });
     assert.match(
       created.stderr,
-      /^warning: Several pad files have the same path, such as \.pad\/16383 \(1 repeat among 2 pad files\): .+ \[pad_names\]\n {2}--pad-names unique avoids that, but changes the infohash\.\n$/,
+      /^warning: Several pad files have the same path, such as \.pad\/16383 \(1 repeat among 2 pad files\): .+ \[pad_names\]\n {2}--pad-names unique or -k v1 avoids that, but changes the infohash\.\n$/,
     );
     const json = await metainfo(['create', 'album', '--json', '--force'], { cwd });
     assert.equal(json.stderr, '');
@@ -338,7 +338,9 @@ describe('metainfo create', () => {
     const other = await metainfo(['update', 'album.torrent', 'album', '--pad-names', 'libtorrent', '--json'], { cwd });
     assert.equal(JSON.parse(other.stdout).warnings[0].code, 'pad_names');
     await metainfo(['create', 'album', '-k', 'v1', '-o', 'v1.torrent', '-q'], { cwd });
-    const upgraded = await metainfo(['upgrade', 'v1.torrent', 'album', '--pad-names', 'unique', '--json'], { cwd });
+    const upgraded = await metainfo(['upgrade', 'v1.torrent', 'album', '--force', '--pad-names', 'unique', '--json'], {
+      cwd,
+    });
     assert.deepEqual(JSON.parse(upgraded.stdout).warnings, []);
     const folder = await metainfo(['create', 'one', '-k', 'v2', '-q'], { cwd });
     assert.match(

@@ -46,6 +46,27 @@ describe('metainfo show', () => {
     );
   });
 
+  it('tells the tiers of trackers apart', async (t) => {
+    const cwd = await workFolder(t);
+    const [a, b, c] = ['http://a.example/', 'http://b.example/', 'http://c.example/'];
+    const shown = async (name: string, ...tiers: string[]) => {
+      await metainfo(['create', 'album', ...tiers.flatMap((tier) => ['-t', tier]), '-o', name], { cwd });
+      const { stdout } = await metainfo(['show', name], { cwd });
+      const json = JSON.parse((await metainfo(['show', '--json', name], { cwd })).stdout);
+      assert.deepEqual(json.trackers, json.tiers.flat());
+      return [stdout.split('\n').filter((line) => line.startsWith('tracker')), json.tiers];
+    };
+    assert.deepEqual(await shown('1.torrent', `${a},${b}`, `${c}`), [
+      [`tracker 1    ${a}`, `tracker 1    ${b}`, `tracker 2    ${c}`],
+      [[a, b], [c]],
+    ]);
+    assert.deepEqual(await shown('2.torrent', `${a}`, `${b}`), [
+      [`tracker      ${a}`, `tracker      ${b}`],
+      [[a], [b]],
+    ]);
+    assert.deepEqual(await shown('3.torrent', `${a}`), [[`tracker      ${a}`], [[a]]]);
+  });
+
   it('prints one JSON object with --json', async (t) => {
     const cwd = await workFolder(t);
     const hints = ['--similar', 'ab'.repeat(20), '--collection', 'c'];
@@ -68,6 +89,7 @@ describe('metainfo show', () => {
       ],
       totalSize: 20_005,
       trackers: ['udp://a.example/x'],
+      tiers: [['udp://a.example/x']],
       webseeds: [],
       httpseeds: ['http://h.example/'],
       nodes: [['::1', 6881]],

@@ -37,7 +37,7 @@ describe('-o -', () => {
     const updated = run(cwd, 'update', 'album.torrent', 'album');
     assert.equal(Torrent.fromBytes(updated.bytes).nFiles, 3);
     assert.match(updated.stderr, /^standard output: new infohash\n.*\n {2}\+ new\n/s);
-    const upgraded = run(cwd, 'upgrade', 'v1.torrent', 'album');
+    const upgraded = run(cwd, 'upgrade', 'v1.torrent', 'album', '--force');
     assert.equal(Torrent.fromBytes(upgraded.bytes).torrentVersion, 'hybrid');
     assert.match(upgraded.stderr, /^standard output: hybrid/);
     assert.ok(before.equals(await bytesOf(cwd, 'album.torrent')));

@@ -134,6 +134,19 @@ describe('metainfo upgrade', () => {
     }
   });
 
+  it('replaces the v1 torrent only with --force, because the hybrid has another swarm', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v1'], { cwd });
+    const before = await readFile(path.join(cwd, 'album.torrent'));
+    for (const output of [[], ['-o', 'album.torrent'], ['-o', '.']]) {
+      const { code, stderr } = await metainfo(['upgrade', 'album.torrent', 'album', ...output], { cwd });
+      assert.deepEqual([code, /--force.*\[ERR_OUTPUT_EXISTS\]\n$/.test(stderr)], [1, true], stderr);
+      assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), before);
+    }
+    assert.equal((await metainfo(['upgrade', 'album.torrent', 'album', '--force'], { cwd })).code, 0);
+    assert.equal((await Torrent.read(path.join(cwd, 'album.torrent'))).torrentVersion, 'hybrid');
+  });
+
   it('makes the same hybrid as create', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-o', 'hybrid.torrent'], { cwd });
@@ -145,7 +158,7 @@ describe('metainfo upgrade', () => {
     assert.deepEqual(await readFile(path.join(cwd, 'up.torrent')), hybrid);
     const { files } = await Torrent.read(path.join(cwd, 'album.torrent'));
     await writeFile(path.join(cwd, 'album', files[0]?.path ?? ''), 'a different size');
-    const bad = await metainfo(['upgrade', 'album.torrent', 'album', '--json'], { cwd });
+    const bad = await metainfo(['upgrade', 'album.torrent', 'album', '--json', '--force'], { cwd });
     assert.equal(bad.code, 1);
     assert.equal(JSON.parse(bad.stdout).error.code, 'ERR_HASH_MISMATCH');
     assert.equal((await Torrent.read(path.join(cwd, 'album.torrent'))).torrentVersion, 'v1');

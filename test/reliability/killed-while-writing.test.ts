@@ -34,7 +34,7 @@ const COMMANDS: Record<string, Command> = {
   'create --force': { old: true, args: [...CREATE, '--force'] },
   edit: { old: true, args: ['edit', TORRENT, '--comment', 'other'] },
   update: { old: true, args: ['update', TORRENT, 'work/data', '--since', '0', '-q'] },
-  upgrade: { old: true, args: ['upgrade', TORRENT, 'work/data', '-q'] },
+  upgrade: { old: true, args: ['upgrade', TORRENT, 'work/data', '-q', '--force'] },
   'create with a new cache': { args: [...CREATE, ...CACHE] },
 };
 

@@ -21,6 +21,8 @@ Examples:
   metainfo show --compat --json *.torrent
   metainfo show - < album.torrent
 
+Trackers with the same number share a tier; without numbers, each has its own.
+
 Exit codes: 0 success, 1 the torrent is invalid (metainfo validate reports every
 problem) or cannot be read, 2 wrong usage.`;
 

@@ -225,10 +225,10 @@ export interface OutputOptions {
 }
 
 /** Adds the options of {@link OutputOptions} to a command that changes a torrent. */
-export function changedOutputOptions(command: Command): Command {
+export function changedOutputOptions(command: Command, fallback = 'in place'): Command {
   return command
     .optionsGroup('Output:')
-    .option('-o, --output <file>', 'where to write the result: a file, a folder or - (default: in place)')
+    .option('-o, --output <file>', `where to write the result: a file, a folder or - (default: ${fallback})`)
     .option('--force', 'replace the output if it exists');
 }
 

@@ -79,7 +79,12 @@ export async function limitFindings(sizes: SizesOf): Promise<Finding[]> {
   const { shape } = sizes;
   const ofFiles = await sizes.files();
   requireDepth(shape, ofFiles);
-  return [...(await beyondLimits(sizes)), ...sharedPads(ofFiles), ...likePads(shape, ofFiles), ...lostFolder(shape)];
+  return [
+    ...(await beyondLimits(sizes)),
+    ...sharedPads(shape, ofFiles),
+    ...likePads(shape, ofFiles),
+    ...lostFolder(shape),
+  ];
 }
 
 async function beyondLimits(sizes: SizesOf): Promise<Finding[]> {
@@ -158,13 +163,15 @@ async function least(sizes: SizesOf, name: keyof Sizes, version: TorrentVersion)
 }
 
 /** Pad files that share a path with each other or with a file. */
-function sharedPads({ pads, sharedPads: shared, sharedPad }: FileSizes): Finding[] {
+function sharedPads({ version }: TorrentShape, { pads, sharedPads: shared, sharedPad }: FileSizes): Finding[] {
   if (shared === 0) return [];
   const message =
     `Several pad files have the same path, such as ${sharedPad} (${plural(shared, 'repeat')} among ${pads} pad files): ` +
     'Transmission 4.1.1 and later refuse the torrent, and rtorrent 0.9.8 stalls.';
-  const option = { padNames: 'unique' };
-  const advice = `${optionText('padNames', option.padNames)} avoids that, but changes the infohash.`;
+  // A v1 torrent has pad files only if it was asked for them.
+  const option = { padNames: 'unique', ...(version === 'hybrid' && { version: 'v1' }) };
+  const ways = Object.entries(option).map(([name, value]) => optionText(name, value));
+  const advice = `${ways.join(' or ')} avoids that, but changes the infohash.`;
   return [warning('pad_names', sharedPad, message, { advice, option })];
 }
 

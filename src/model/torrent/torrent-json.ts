@@ -32,6 +32,8 @@ export interface TorrentJson {
   totalSize: number;
   /** The tracker URLs, without duplicates. */
   trackers: string[];
+  /** The same trackers in tiers (BEP 12). */
+  tiers: string[][];
   /** The webseed URLs, without duplicates (BEP 19). */
   webseeds: string[];
   /** HTTP seeds (BEP 17). */
@@ -70,6 +72,7 @@ export function torrentJson(torrent: Torrent): TorrentJson {
     files: torrent.files.map(({ path, length }) => ({ path, length })),
     totalSize: torrent.totalSize,
     trackers: torrent.flatTrackers,
+    tiers: tiersOf(torrent),
     webseeds: torrent.webseeds,
     httpseeds: torrent.httpseeds ?? [],
     nodes: torrent.nodes ?? [],
@@ -83,4 +86,12 @@ export function torrentJson(torrent: Torrent): TorrentJson {
     source: info.source ?? null,
     warnings: torrent.warnings,
   };
+}
+
+/** The trackers in tiers: trimmed and without duplicates, as in `flatTrackers`. */
+export function tiersOf({ announceList, flatTrackers }: Torrent): string[][] {
+  const left = new Set(flatTrackers);
+  const tiers = (announceList ?? []).map((tier) => tier.map((url) => url.trim()).filter((url) => left.delete(url)));
+  // Only `announce` is left, and only without a list.
+  return [...tiers.filter((tier) => tier.length > 0), ...[...left].map((url) => [url])];
 }
