@@ -59,6 +59,12 @@ function configSchema(): Schema {
         ...table('aliases of trackers', { ...SCHEMAS.tiers }),
         propertyNames: { pattern: '^[A-Za-z0-9_.-]+$' },
       },
+      read: {
+        type: 'object',
+        description: 'how the commands that read torrents validate them',
+        properties: { profile: { enum: ['default', 'strict', 'compat'] } },
+        additionalProperties: false,
+      },
       hosts: table('rules by the host of a tracker', { $ref: '#/$defs/rule' }),
     },
     additionalProperties: false,

@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
-import { configFileOptions, readCommandLine } from '../config/command-line.ts';
+import { readCommandLine } from '../config/command-line.ts';
+import { configFileOptions } from '../config/load.ts';
 import { creationLines } from '../create/findings.ts';
 import { type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';

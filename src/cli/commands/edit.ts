@@ -9,6 +9,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
+import { readingOptions } from '../config/read-profile.ts';
 import { findingLines } from '../create/findings.ts';
 import { readTorrent } from '../options/arguments.ts';
 import {
@@ -22,7 +23,6 @@ import {
   type OutputOptions,
   type ProfileOptions,
   parseDate,
-  profileOptions,
 } from '../options/option-values.ts';
 import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
 import { toPlain } from '../terminal/messages.ts';
@@ -125,7 +125,7 @@ export function addEdit(program: Command): void {
     .option('--no-update-url', 'remove the update URL (*)')
     .option('--set <key=text>', 'set any other key to this text (repeatable)', collectKey)
     .option('--unset <key>', 'remove any other key (repeatable)', collect);
-  profileOptions(command).addHelpText('after', EXAMPLES).action(run);
+  readingOptions(command).addHelpText('after', EXAMPLES).action(run);
 }
 
 interface Edited {

@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
 import { printable } from '../../text/printable.ts';
+import { readingOptions } from '../config/read-profile.ts';
 import { forEachFile, readStdin, readTorrent, torrentFromStdin } from '../options/arguments.ts';
-import { collect, contextOf, type ProfileOptions, profileOptions } from '../options/option-values.ts';
+import { collect, contextOf, type ProfileOptions } from '../options/option-values.ts';
 import { writeResult } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 
@@ -41,7 +42,7 @@ export function addMagnet(program: Command): void {
     .option('--no-v2', 'omit the v2 infohash of a hybrid, which some clients refuse')
     .option('--select <path>', 'a file or folder to download, instead of everything (repeatable)', collect)
     .option('--json', 'print one line per argument, each a JSON object');
-  profileOptions(command)
+  readingOptions(command)
     .addHelpText('after', EXAMPLES)
     .action((inputs: string[], options: MagnetOptions) => forEachFile(inputs, (input) => printLink(input, options)));
 }

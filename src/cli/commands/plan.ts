@@ -1,6 +1,7 @@
 /** `metainfo plan`: tells everything about a torrent that is known before its content is read. */
 import type { Command } from 'commander';
-import { configFileOptions, readCommandLine } from '../config/command-line.ts';
+import { readCommandLine } from '../config/command-line.ts';
+import { configFileOptions } from '../config/load.ts';
 import { createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { parsePositiveSize } from '../options/option-values.ts';

@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import type { Terminal } from '../../print/print-file-tree.ts';
 import { detailLines, fieldLines, type Verbosity } from '../../print/print-torrent.ts';
 import { printable } from '../../text/printable.ts';
+import { readingOptions } from '../config/read-profile.ts';
 import { forEachFile, readTorrent } from '../options/arguments.ts';
-import { type ProfileOptions, profileOptions } from '../options/option-values.ts';
+import type { ProfileOptions } from '../options/option-values.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
@@ -33,7 +34,7 @@ export function addShow(program: Command): void {
     .argument('<file...>', 'torrent files, or - for standard input')
     .option('-v, --verbose', 'list the files; -vv: also short hashes; -vvv: full hashes', more, 0)
     .option('--json', 'print one line per file, each a JSON object');
-  profileOptions(command).addHelpText('after', EXAMPLES).action(show);
+  readingOptions(command).addHelpText('after', EXAMPLES).action(show);
 }
 
 function more(_: string, before: number): number {

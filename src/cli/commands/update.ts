@@ -6,6 +6,7 @@ import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
+import { readingOptions } from '../config/read-profile.ts';
 import { infohashLines } from '../create/summary.ts';
 import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
 import { type ContentOptions, contentOptions, countingFilter, policiesOf } from '../options/content.ts';
@@ -24,7 +25,6 @@ import {
   padNamesOption,
   parseDate,
   parsePieceLength,
-  profileOptions,
   type SummaryOptions,
   summaryOptions,
 } from '../options/option-values.ts';
@@ -88,7 +88,7 @@ export function addUpdate(program: Command): void {
     )
     .addOption(padNamesOption());
   contentOptions(command, 'store them if the torrent does, otherwise follow them');
-  profileOptions(cacheOptions(hashingOptions(command)))
+  readingOptions(cacheOptions(hashingOptions(command)))
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, folder: string, options: UpdateOptions) => {
       if (isStdin(file))

@@ -4,6 +4,7 @@ import { upgrade } from '../../edit/upgrade.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
+import { readingOptions } from '../config/read-profile.ts';
 import { infohashLines } from '../create/summary.ts';
 import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type PadNamesOptions,
   type ProfileOptions,
   padNamesOption,
-  profileOptions,
   readOptionsOf,
   type SummaryOptions,
   summaryOptions,
@@ -51,7 +51,7 @@ export function addUpgrade(program: Command): void {
     .argument('<file>', 'the torrent file')
     .argument('<path>', 'the folder with its files, or its single file')
     .addOption(padNamesOption());
-  profileOptions(summaryOptions(changedOutputOptions(hashingOptions(command), 'in place, with --force')))
+  readingOptions(summaryOptions(changedOutputOptions(hashingOptions(command), 'in place, with --force')))
     .addHelpText('after', EXAMPLES)
     .action(onTorrentAndContent(run));
 }

@@ -7,9 +7,10 @@ import { type Issue, MetainfoError } from '../../errors/errors.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
+import { readingOptions } from '../config/read-profile.ts';
 import { FAILED } from '../exit.ts';
 import { countsText } from '../many/run-many.ts';
-import { type ProfileOptions, profileOptions, readOptionsOf } from '../options/option-values.ts';
+import { type ProfileOptions, readOptionsOf } from '../options/option-values.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { printableJson } from '../terminal/json.ts';
 import { messageOf } from '../terminal/messages.ts';
@@ -35,7 +36,7 @@ export function addValidate(program: Command): void {
     .description('check torrents and report every problem')
     .argument('<file...>', 'torrent files, or - for standard input')
     .option('--json', 'print one line per file, each a JSON object');
-  profileOptions(command).addHelpText('after', EXAMPLES).action(validate);
+  readingOptions(command).addHelpText('after', EXAMPLES).action(validate);
 }
 
 /** Reads one file at a time, so that memory is bounded by the largest. */

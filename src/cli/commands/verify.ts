@@ -3,17 +3,12 @@ import { type Command, Option } from 'commander';
 import type { Engine } from '../../hash/engine.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { verify } from '../../verify/verify.ts';
+import { readingOptions } from '../config/read-profile.ts';
 import { FAILED, USAGE } from '../exit.ts';
 import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
 import { verifyMany } from '../many/verify-many.ts';
 import { contentPlace, readTorrent } from '../options/arguments.ts';
-import {
-  type HashingOptions,
-  hashingOptions,
-  parseFolder,
-  parseThreads,
-  profileOptions,
-} from '../options/option-values.ts';
+import { type HashingOptions, hashingOptions, parseFolder, parseThreads } from '../options/option-values.ts';
 import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { interruptible } from '../terminal/interrupt.ts';
@@ -98,7 +93,7 @@ export function addVerify(program: Command): void {
     .option('--each', 'verify every torrent of a folder; the path is the folder of their content')
     .option('--content <folder>', 'the folder that holds the content of every torrent, under its name', parseFolder)
     .option('--jobs <n>', 'with several torrents: how many are verified at once (default: 4)', parseThreads);
-  profileOptions(queueingOptions(hashingOptions(command)))
+  readingOptions(queueingOptions(hashingOptions(command)))
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, rest: string[], options: VerifyOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.

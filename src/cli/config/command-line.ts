@@ -1,22 +1,9 @@
 /** Reads the options of a command line together with the configuration file. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { CreateOptions } from '../create/options.ts';
-import { parseFile } from '../options/option-values.ts';
 import { ruleFindings } from './hosts.ts';
 import { loadConfig } from './load.ts';
 import { resolveOptions } from './resolve-options.ts';
-
-/** Adds `--config` and `--no-config` to a command. */
-export function configFileOptions(command: Command): Command {
-  return command
-    .optionsGroup('Configuration file:')
-    .addOption(
-      new Option('--config <file>', "configuration file (default: the user's; metainfo config shows it)").argParser(
-        parseFile,
-      ),
-    )
-    .option('--no-config', 'use no configuration file');
-}
 
 /** Resolves the options of the torrent of some paths. The own options of a job come before those of the command line. */
 export type OptionsFor = (paths: readonly string[], own?: Partial<CreateOptions>) => CreateOptions;

@@ -1,9 +1,11 @@
 /** Reads the configuration file that the command line names, or that of the user. */
 import path from 'node:path';
+import { type Command, Option } from 'commander';
 import { LimitError } from '../../bencode/limits.ts';
 import { homeFolder } from '../../disk/home-folder.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import { parseFile } from '../options/option-values.ts';
 import type { Configuration } from './parse.ts';
 
 /** The largest configuration file, in bytes. */
@@ -22,6 +24,18 @@ export function userConfigFile(): string | null {
 export interface ConfigOptions {
   /** The value of `--config`; false with `--no-config`. */
   config?: string | false;
+}
+
+/** Adds `--config` and `--no-config` to a command. */
+export function configFileOptions(command: Command): Command {
+  return command
+    .optionsGroup('Configuration file:')
+    .addOption(
+      new Option('--config <file>', "configuration file (default: the user's; metainfo config shows it)").argParser(
+        parseFile,
+      ),
+    )
+    .option('--no-config', 'use no configuration file');
 }
 
 /** The configuration file that these options choose; null for none. */

@@ -32,12 +32,15 @@ export interface Configuration {
   presets: ReadonlyMap<string, Settings>;
   aliases: Aliases;
   hosts: ReadonlyMap<string, TrackerRule>;
+  /** The profile for reading torrents. */
+  profile: Setting | undefined;
 }
 
 /** The problems that a message lists. The limit keeps a hostile file from filling the terminal. */
 const MAX_LISTED = 1000;
 
-const TABLES = ['create', 'presets', 'trackers', 'hosts'];
+const TABLES = ['create', 'presets', 'trackers', 'hosts', 'read'];
+const PROFILES = ['default', 'strict', 'compat'];
 
 /**
  * Parses and checks the bytes of a configuration file.
@@ -119,6 +122,7 @@ class Reader {
       presets: new Map(presets),
       aliases: this.#aliases,
       hosts: this.#readHosts(file['hosts']),
+      profile: this.#readProfile(file['read']),
     };
   }
 
@@ -180,6 +184,18 @@ class Reader {
     return aliases;
   }
 
+  /** The value of `profile` in the table of reading, which has no other key. */
+  #readProfile(table: unknown): Setting | undefined {
+    let profile: Setting | undefined;
+    for (const [key, raw] of this.#entries(['read'], table)) {
+      const place = ['read', key];
+      if (key !== 'profile') this.#refuse(place, unknownKey(place, ['profile']));
+      else if (PROFILES.includes(raw as string)) profile = { key, raw, value: raw, line: this.#lineOf(place) };
+      else this.#refuse(place, `expected one of ${PROFILES.join(', ')}, got ${shownValue(raw)}`);
+    }
+    return profile;
+  }
+
   #readHosts(table: unknown): Map<string, TrackerRule> {
     const rules = new Map<string, TrackerRule>();
     const names = new Map<string, string>();
@@ -205,7 +221,7 @@ class Reader {
 /** Says which key was probably meant. */
 function unknownKey(place: TomlPath, known: readonly string[]): string {
   const key = String(place.at(-1));
-  const isOption = place.length > 1 && place[0] !== 'hosts';
+  const isOption = place.length > 1 && place[0] !== 'hosts' && place[0] !== 'read';
   if (isOption && Object.hasOwn(COMMAND_LINE_ONLY, key))
     return `a configuration file cannot set it: ${COMMAND_LINE_ONLY[key]}`;
   const name = key.replaceAll('_', '-');

@@ -46,6 +46,7 @@ export function reportJson({ file, config, preset, values }: ConfigReport): obje
     path: file,
     exists: config !== null,
     preset,
+    read: { profile: config?.profile?.value ?? 'default' },
     create: Object.fromEntries(values.map(({ key, value, origin }) => [key, { value, ...origin }])),
     presets: [...(config?.presets.keys() ?? [])],
     trackers: Object.fromEntries([...(config?.aliases ?? [])].map(([name, tiers]) => [name, shownRaw(tiers)])),
@@ -65,8 +66,9 @@ export function reportLines({ file, config, values }: ConfigReport): string[] {
   return [`configuration file: ${head}`, '', ...lines, ...(config ? listsOf(config) : [])].map(printable);
 }
 
-function listsOf({ presets, aliases, hosts }: Configuration): string[] {
+function listsOf({ file, profile, presets, aliases, hosts }: Configuration): string[] {
   return [
+    ...section('read', profile ? [`profile  ${profile.value}  ${file}:${profile.line}`] : []),
     ...section('presets', [...presets.keys()]),
     ...section(
       'trackers',

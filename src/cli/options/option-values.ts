@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_LIMITS, type LimitName, type Limits } from '../../bencode/limits.ts';
 import type { CacheChoice } from '../../create/options.ts';
+import { homeFolder } from '../../disk/home-folder.ts';
 import { MAX_THREADS } from '../../hash/hash-request.ts';
 import type { PadNames } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
@@ -86,7 +87,15 @@ export function parseDate(text: string): Date {
 /** Refuses an empty name, which would mean the current folder. */
 export function parseFolder(text: string): string {
   if (text === '') throw new InvalidArgumentError('Expected a folder.');
-  return text;
+  return withHome(text);
+}
+
+/** The path with the home folder for `~`: no shell expands that in a configuration file, in a list of jobs or after `=`. */
+function withHome(text: string): string {
+  if (!/^~(?=[\\/]|$)/.test(text)) return text;
+  const home = homeFolder();
+  if (home !== null) return path.join(home, text.slice(1));
+  throw new InvalidArgumentError('There is no home folder for ~.');
 }
 
 /** A folder that has a name on all machines. */
@@ -99,13 +108,13 @@ export interface NamedRoot {
 export function collectRoot(text: string, before: NamedRoot[] = []): NamedRoot[] {
   const [, name = '', folder = ''] = /^([A-Za-z0-9_.-]{1,64})=(.+)$/s.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('Expected NAME=PATH, such as media=/srv/media.');
-  return [...before, { name, folder }];
+  return [...before, { name, folder: withHome(folder) }];
 }
 
 /** Refuses an empty name of a file. */
 export function parseFile(text: string): string {
   if (text === '') throw new InvalidArgumentError('Expected a file.');
-  return text;
+  return withHome(text);
 }
 
 /** Another key of a torrent and its text. */

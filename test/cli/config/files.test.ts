@@ -44,6 +44,14 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
       /:7: create\.node: Expected HOST:PORT/,
     ],
   ],
+  'tables and values of reading': [
+    '[read]\nprofile = "lax"\nprofil = "strict"\n[create]\ndate = 1449000000000\n',
+    [
+      /:2: read\.profile: expected one of default, strict, compat, got "lax"/,
+      /:3: read\.profil: unknown key: did you mean profile\?/,
+      /:5: create\.date: Expected a date up to the year 9999: a number counts seconds, not milliseconds/,
+    ],
+  ],
   'a time without a date': [
     '[create]\ndate = 07:32:00\n',
     [/:2: create\.date: expected a date, text or a whole number/],

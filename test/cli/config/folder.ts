@@ -27,6 +27,7 @@ export interface Shown {
   presets: string[];
   trackers: Record<string, string[][]>;
   hosts: Record<string, object>;
+  read: { profile: string };
 }
 
 export async function shownBy(run: RunOptions, ...args: string[]): Promise<Shown> {

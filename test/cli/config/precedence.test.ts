@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { bytesOf, command, entries, finish, read, startProgram } from '../run.ts';
+import { single, torrent } from '../../support/build.ts';
+import { bytesOf, command, entries, finish, metainfo, read, startProgram } from '../run.ts';
 import { addLargeFile, create, folderWith, plan, shownBy } from './folder.ts';
 
 /** The levels that can set the source tag, the lowest one first, and how each sets it. */
@@ -85,6 +86,46 @@ describe('a flag of the configuration', () => {
     const bytes = await bytesOf(run.cwd, 'album.torrent');
     await create(run, '--no-config', '-o', 'plain.torrent');
     assert.deepEqual(await bytesOf(run.cwd, 'plain.torrent'), bytes);
+  });
+});
+
+describe('a ~ in a path', () => {
+  it('is the home folder in a configuration, in a list of jobs and after an equals sign', async (t) => {
+    const run = await folderWith(t, '[create]\ncache-dir = "~/from config"');
+    await addLargeFile(run);
+    const env = { ...run.env, HOME: path.join(run.cwd, 'home'), USERPROFILE: path.join(run.cwd, 'home') };
+    await mkdir(env.HOME);
+    await create({ ...run, env });
+    await create({ ...run, env }, '--cache-dir=~/from-option', '--force');
+    const job = { path: 'album', 'cache-dir': '~/from-job', output: 'job.torrent' };
+    await writeFile(path.join(run.cwd, 'jobs.json'), JSON.stringify([job]));
+    assert.equal((await metainfo(['create', '--batch', 'jobs.json'], { ...run, env })).code, 0);
+    assert.deepEqual(await entries(env.HOME), ['from config', 'from-job', 'from-option']);
+    assert.ok(!(await entries(run.cwd)).includes('~'));
+    assert.ok(!(await entries(path.join(run.cwd, 'xdg/metainfo'))).includes('~'));
+  });
+});
+
+describe('the profile of a configuration', () => {
+  it('applies to the commands that read torrents, unless the command line has one', async (t) => {
+    const run = await folderWith(t, '[read]\nprofile = "compat"\n');
+    // Only compat accepts a text in info that is not UTF-8.
+    await writeFile(path.join(run.cwd, 'x.torrent'), torrent({ ...single, source: Buffer.from([0xff]) }));
+    const codeOf = async (...args: string[]) => (await metainfo([...args], run)).code;
+    assert.equal(await codeOf('show', 'x.torrent'), 0);
+    assert.equal(await codeOf('validate', 'x.torrent'), 0);
+    assert.equal(await codeOf('magnet', 'x.torrent'), 0);
+    assert.equal(await codeOf('edit', 'x.torrent', '--comment', 'x'), 0);
+    assert.equal(await codeOf('show', 'x.torrent', '--strict'), 1);
+    assert.equal(await codeOf('show', 'x.torrent', '--no-config'), 1);
+    assert.equal((await shownBy(run)).read.profile, 'compat');
+    assert.match((await metainfo(['config'], run)).stdout, /\nread:\n {2}profile {2}compat {2}.*config\.toml:2\n/);
+    const strict = path.join(run.cwd, 'strict.toml');
+    await writeFile(strict, '[read]\nprofile = "strict"\n');
+    assert.equal(await codeOf('show', 'x.torrent', '--config', strict), 1);
+    assert.equal(await codeOf('show', 'x.torrent', '--config', strict, '--compat'), 0);
+    await writeFile(strict, '[read]\nprofile = "lax"\n');
+    assert.match((await metainfo(['verify', 'x.torrent', '.', '--config', strict], run)).stderr, /ERR_CONFIG/);
   });
 });
 
