@@ -1,10 +1,11 @@
 /** The codec between models and bencode: the fields of an info dictionary and of a torrent, by property. */
-import { keyBytes } from '../bencode/value.ts';
+import { type BencodeMap, keyBytes } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { Field } from './field.ts';
 import { fileList, fileTree } from './files-codec.ts';
 import { HashList } from './hash-list.ts';
 import { layersOf } from './input.ts';
+import type { Issues } from './issues.ts';
 import type { PieceLayers } from './piece-layers.ts';
 import {
   date,
@@ -28,20 +29,12 @@ const pieceLayers = {
   key: 'piece layers',
   lenient: true,
   decode: (value, issues) => {
-    const map = decodeMap(value, issues);
-    if (!map) return undefined;
-    const layers = new Map<string, HashList>();
     // libtorrent ignores a value that is not a dictionary, but refuses a layer that is invalid.
     const { severity, lenient } = issues;
+    const map = decodeMap(value, issues);
     issues.severity = 'error';
     issues.lenient = false;
-    for (const [key, layer] of map) {
-      issues.path.push(key);
-      if (key.length !== 32) issues.add('layers_key', [], () => `expected a key of 32 bytes, got ${key.length}`);
-      const list = decodeHashes(layer, 32, issues);
-      if (list) layers.set(toHex(keyBytes(key)), list);
-      issues.path.pop();
-    }
+    const layers = map && decodeLayers(map, issues);
     issues.severity = severity;
     issues.lenient = lenient;
     return layers;
@@ -50,6 +43,18 @@ const pieceLayers = {
     new Map([...value].map(([key, layer]) => [Buffer.from(key, 'hex').toString('latin1'), HashList.viewOf(layer)])),
   coerce: layersOf,
 } satisfies Field<PieceLayers>;
+
+function decodeLayers(map: BencodeMap, issues: Issues): PieceLayers {
+  const layers = new Map<string, HashList>();
+  for (const [key, layer] of map) {
+    issues.path.push(key);
+    if (key.length !== 32) issues.add('layers_key', [], () => `expected a key of 32 bytes, got ${key.length}`);
+    const list = decodeHashes(layer, 32, issues);
+    if (list) layers.set(toHex(keyBytes(key)), list);
+    issues.path.pop();
+  }
+  return layers;
+}
 
 /** The fields of the info dictionaries of all versions. */
 export const INFO = {
@@ -84,4 +89,16 @@ export const TORRENT = {
   nodes,
   similar: infohashList('similar'),
   collections: textList('collections'),
+};
+
+/** The same in a v1 torrent, whose piece layers libtorrent does not read. */
+export const TORRENT_V1 = {
+  ...TORRENT,
+  pieceLayers: {
+    ...pieceLayers,
+    decode: (value, issues) => {
+      const map = decodeMap(value, issues);
+      return map && decodeLayers(map, issues);
+    },
+  } satisfies Field<PieceLayers>,
 };

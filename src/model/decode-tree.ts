@@ -1,7 +1,7 @@
 /** Decodes the file tree of v2, and reports what is wrong with it. */
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
 import { decodeFields } from './field.ts';
-import { checkComponent, checkLength, checkSymlink, FILE_TREE_ITEM } from './file-fields.ts';
+import { checkComponent, checkLength, checkSymlink, EMPTY_TREE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
 import type { FileTreeItem, FlatFile } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
 import { decodeMap, textOf } from './value-fields.ts';
@@ -38,6 +38,8 @@ function decodeFolder(map: BencodeMap, path: string[], flat: FlatFile[], issues:
   return isValid;
 }
 
+const LINK_FLAG = 0x6c;
+
 interface LeafContext {
   path: string[];
   flat: FlatFile[];
@@ -46,7 +48,9 @@ interface LeafContext {
 
 function decodeLeaf(node: BencodeMap, siblings: BencodeMap, { path, flat, issues }: LeafContext): boolean {
   if (siblings.size > 1) issues.add('tree', [], 'expected a file or a folder, got a file beside other entries');
-  const item = decodeFields(node, FILE_TREE_ITEM, issues) as Partial<FileTreeItem>;
+  const flags = node.get('attr');
+  const isEmpty = node.get('length') === 0 || (flags instanceof Uint8Array && flags.includes(LINK_FLAG));
+  const item = decodeFields(node, isEmpty ? EMPTY_TREE_ITEM : FILE_TREE_ITEM, issues) as Partial<FileTreeItem>;
   const isLink = checkSymlink(item, node, issues);
   if (item.attr?.includes('p')) issues.add('pad_in_tree', ['attr'], 'a pad file has no place in a v2 tree');
   checkLength(item, node, { isLink, issues });

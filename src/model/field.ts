@@ -11,6 +11,8 @@ export interface Field<T> {
   key: string;
   /** Whether libtorrent ignores an invalid value: compat then warns and leaves the field out. */
   lenient?: boolean;
+  /** Whether every client ignores an invalid value: then only strict refuses it, and the others warn. */
+  ignored?: boolean;
   /** Returns undefined after it has reported an issue. */
   decode(value: BencodeValue, issues: Issues): T | undefined;
   /** Absent where the value is encoded as it is. */
@@ -57,6 +59,7 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
     const { severity, lenient } = issues;
     issues.lenient = entry.field.lenient ?? false;
     if (issues.lenient && issues.compat) issues.severity = 'warning';
+    if (entry.field.ignored) issues.severity = issues.rules.ignoredByClients;
     issues.path.push(key);
     const decoded = entry.field.decode(value, issues);
     issues.path.pop();

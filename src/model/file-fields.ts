@@ -67,7 +67,7 @@ export const FILE_ITEM = {
 };
 
 /** A pad file: libtorrent ignores its path. */
-const PAD_ITEM = { ...FILE_ITEM, path: pathList('path', { lenient: true }) };
+const PAD_ITEM = { ...FILE_ITEM, path: pathList('path', { lenient: true }), pathUtf8: { ...pathUtf8, lenient: true } };
 const PAD_FLAG = 0x70;
 /** A file with `path.utf-8`: libtorrent then ignores `path`. */
 const UTF8_ITEM = { ...FILE_ITEM, path: textList('path') };
@@ -84,6 +84,9 @@ export const FILE_TREE_ITEM = {
   attr,
   symlinkPath: pathList('symlink path', { lenient: true }),
 };
+
+/** An empty file or a symbolic link: libtorrent ignores its pieces root. */
+export const EMPTY_TREE_ITEM = { ...FILE_TREE_ITEM, piecesRoot: { ...root('pieces root'), lenient: true } };
 
 /** Decodes a v1 `files` list. Returns undefined when it is empty or a file does not decode. */
 export function decodeFileList(value: BencodeValue, issues: Issues): FileItem[] | undefined {

@@ -7,7 +7,7 @@ import type { Field } from './field.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 import { copied, hashesOf } from './input.ts';
 import type { Issues } from './issues.ts';
-import { type DhtNode, isInfohash, isPort } from './primitives.ts';
+import { type DhtNode, isInfohash, isPort, MAX_YEAR } from './primitives.ts';
 
 export function decodeText(value: BencodeValue, issues: Issues): string | undefined {
   if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected text, got ${shown(value)}`);
@@ -65,26 +65,6 @@ export function decodeList<T>(
   return items.length === value.length || issues.severity === 'warning' ? items : undefined;
 }
 
-/** Decodes a value outside `info`, where clients ignore invalid values: issues are warnings, errors only in strict. */
-function asWarnings<T>(issues: Issues, decode: () => T): T {
-  const { severity } = issues;
-  if (issues.rules.ignoredByClients === 'warning') issues.severity = 'warning';
-  const result = decode();
-  issues.severity = severity;
-  return result;
-}
-
-/** Decodes a list outside `info`, without its invalid entries. */
-function decodeEntries<T>(
-  value: BencodeValue,
-  issues: Issues,
-  item: (value: BencodeValue, issues: Issues) => T | undefined,
-): T[] | undefined {
-  return Array.isArray(value)
-    ? asWarnings(issues, () => decodeList(value, issues, item))
-    : decodeList(value, issues, item);
-}
-
 /** Text that must be UTF-8. */
 export const text = (key: string, { lenient = false } = {}): Field<string> => ({
   key,
@@ -93,11 +73,7 @@ export const text = (key: string, { lenient = false } = {}): Field<string> => ({
 });
 
 /** Text outside `info`, which reads with replacement characters where it is not UTF-8. */
-export const shownText = (key: string): Field<string> => ({
-  ...text(key, { lenient: true }),
-  decode: (value, issues) =>
-    value instanceof Uint8Array ? asWarnings(issues, () => textOf(value, issues)) : decodeText(value, issues),
-});
+export const shownText = (key: string): Field<string> => ({ ...text(key, { lenient: true }), ignored: true });
 
 export const textList = (key: string): Field<string[]> => ({
   key,
@@ -116,10 +92,11 @@ export const url = (key: string): Field<string> => ({
 export const urlList = (key: string): Field<string[]> => ({
   key,
   lenient: true,
+  ignored: true,
   // A single URL reads as a list of one, an empty text as an empty list (BEP 19; BEP 17 as libtorrent reads it).
   decode: (value, issues) => {
-    if (!(value instanceof Uint8Array)) return decodeEntries(value, issues, decodeUrl);
-    const only = asWarnings(issues, () => textOf(value, issues));
+    if (!(value instanceof Uint8Array)) return decodeList(value, issues, decodeUrl);
+    const only = textOf(value, issues);
     return only === undefined ? undefined : only === '' ? [] : [only];
   },
   coerce: (value) => (typeof value === 'string' ? [value].filter((url) => url !== '') : copied(value)),
@@ -134,11 +111,8 @@ function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
 export const tiers = (key: string): Field<string[][]> => ({
   key,
   lenient: true,
-  decode: (value, issues) => {
-    if (!(value instanceof Uint8Array))
-      return decodeEntries(value, issues, (tier) => decodeList(tier, issues, decodeText));
-    return asWarnings(issues, () => issues.add('type', [], `expected a list of tiers, got ${shown(value)}`));
-  },
+  ignored: true,
+  decode: (value, issues) => decodeList(value, issues, (tier) => decodeList(tier, issues, decodeText)),
   coerce: copied,
 });
 
@@ -195,7 +169,8 @@ export function toInfohash(hash: unknown): Uint8Array | null {
 export const nodes: Field<DhtNode[]> = {
   key: 'nodes',
   lenient: true,
-  decode: (value, issues) => decodeEntries(value, issues, decodeNode),
+  ignored: true,
+  decode: (value, issues) => decodeList(value, issues, decodeNode),
   coerce: copied,
 };
 
@@ -214,13 +189,17 @@ function decodeNode(value: BencodeValue, issues: Issues): DhtNode | undefined {
 export const date = (key: string): Field<Date> => ({
   key,
   lenient: true,
+  ignored: true,
   decode: (value, issues) => {
     if (typeof value !== 'number' && typeof value !== 'bigint') {
       return issues.add('type', [], () => `expected an integer, got ${shown(value)}`);
     }
     const time = new Date(Number(value) * 1000);
     const range = `expected seconds within 100 million days of 1970, got ${shown(value)}`;
-    return Number.isNaN(time.getTime()) ? issues.add('date_range', [], range) : time;
+    if (Number.isNaN(time.getTime())) return issues.add('date_range', [], range);
+    const year = time.getUTCFullYear();
+    if (year > MAX_YEAR) issues.add('date_range', [], `expected seconds, got the year ${year}: probably milliseconds`);
+    return time;
   },
   encode: (value) => Math.floor(value.getTime() / 1000),
   coerce: (value) => (typeof value === 'number' ? new Date(value * 1000) : value),

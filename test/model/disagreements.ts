@@ -7,7 +7,7 @@ const IGNORED =
   'An invalid value that libtorrent ignores because it uses another key (`files` beside `length`, `file tree` beside `pieces`). Its meaning is a guess, and no creator writes it.';
 
 const NAMED_SINCE =
-  'A v2 torrent whose single file has a name of text direction marks alone, which libtorrent removes. libtorrent 2.0.8 then has no name for it, 2.0.14 loads it.';
+  'A v2 torrent whose single file is named `..` or `.`, or has a name of text direction marks alone, which libtorrent removes. libtorrent 2.0.8 then has no name for it, 2.0.14 loads it.';
 
 /** From `profile: disagreement`, as test/support/mutants.ts names it, to the reason. */
 export const DISAGREEMENTS: Readonly<Record<string, string>> = {

@@ -26,6 +26,7 @@ const OF_DRAFTS: readonly IssueCode[] = [
   ...(['named_like_pad', 'pad_names', 'reader_limit', 'single_file_folder'] as const),
   ...([
     'duplicate_tracker',
+    'not_in_torrent',
     'left_out',
     'link_target',
     'long_name',

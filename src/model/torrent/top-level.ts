@@ -1,6 +1,7 @@
 /** Decodes the fields of a torrent beside `info`: trackers, comment, piece layers and so on. */
 import type { BencodeMap } from '../../bencode/value.ts';
-import { TORRENT } from '../codec.ts';
+import { TORRENT, TORRENT_V1 } from '../codec.ts';
+import type { TorrentVersion } from '../discriminator.ts';
 import { decodeFields, type Field } from '../field.ts';
 import type { Issues } from '../issues.ts';
 
@@ -15,11 +16,13 @@ type Decoded<F> = F extends Field<infer T> ? T : never;
 export const skipped = (key: string) => ({ key, decode: () => undefined });
 
 const TOP_LEVEL = { ...TORRENT, info: skipped('info') };
+const TOP_LEVEL_V1 = { ...TORRENT_V1, info: TOP_LEVEL.info };
 const WITHOUT_LAYERS = { ...TOP_LEVEL, pieceLayers: skipped(TORRENT.pieceLayers.key) };
 
 /** Decodes every key beside `info`. */
-export function decodeTopLevel(map: BencodeMap, issues: Issues): TopLevelFields {
-  return { ...noFields(), ...decodeFields(map, TOP_LEVEL, issues) } as TopLevelFields;
+export function decodeTopLevel(map: BencodeMap, version: TorrentVersion | null, issues: Issues): TopLevelFields {
+  const fields = decodeFields(map, version === 'v1' ? TOP_LEVEL_V1 : TOP_LEVEL, issues);
+  return { ...noFields(), ...fields } as TopLevelFields;
 }
 
 /** Decodes every key beside `info` and `piece layers`; `pieceLayers` is null. */

@@ -110,7 +110,7 @@ function decodeModel(
   { version, context, issues }: ModelContext,
 ): { fields: TopLevelFields; info: DecodedInfo | undefined } {
   const infoValue = map.get('info');
-  const fields = decodeTopLevel(map, issues);
+  const fields = decodeTopLevel(map, version, issues);
   const info = issues.within('info', () => decodeInfo(infoValue, version, issues));
   const flat = info?.fileTree ?? null;
   if (flat) requirePaths(flat, issues);

@@ -13,8 +13,9 @@ function issuesOf(bytes: Uint8Array): ValidationError['issues'] {
   } catch (error) {
     assert.ok(error instanceof ValidationError, String(error));
     assert.equal(error.code, 'ERR_VALIDATION');
-    // The message of the error has all of them.
-    for (const issue of error.issues) assert.ok(error.message.includes(issue.message));
+    // The message of the error has all errors.
+    for (const { severity, message } of error.issues)
+      assert.ok(severity === 'warning' || error.message.includes(message));
     return error.issues;
   }
   return [];
@@ -115,9 +116,36 @@ for (const version of ['v1', 'v2', 'hybrid'] as const) {
         [['too_large', 'info', 'piece length']],
       ],
       ['a source that is a list', withInfo(version, { source: [] }), [['type', 'info', 'source']]],
-      ['a tracker that is an integer', withTop(version, { announce: 7 }), [['type', 'announce']]],
-      ['a date out of range', withTop(version, { 'creation date': 2 ** 52 }), [['date_range', 'creation date']]],
     ]);
+
+    it('warn of values beside info that every client ignores, and refuse them in the strict profile', () => {
+      const cases: [top: Changes, code: string][] = [
+        [{ announce: 7 }, 'type'],
+        [{ announce: ['http://a/'] }, 'type'],
+        [{ 'announce-list': 7 }, 'type'],
+        [{ nodes: '' }, 'type'],
+        [{ comment: ['a'] }, 'type'],
+        [{ 'created by': 7 }, 'type'],
+        [{ 'url-list': 7 }, 'type'],
+        [{ httpseeds: 7 }, 'type'],
+        [{ 'creation date': '2020-01-01' }, 'type'],
+        [{ 'creation date': 2 ** 52 }, 'date_range'],
+        [{ 'creation date': 1_449_000_000_000 }, 'date_range'],
+      ];
+      for (const [top, code] of cases) {
+        const bytes = withTop(version, top);
+        const { warnings } = Torrent.fromBytes(bytes);
+        assert.deepEqual(
+          warnings.map((issue) => [issue.code, ...issue.path]),
+          [[code, ...Object.keys(top)]],
+        );
+        const strict = Torrent.inspect(bytes, { context: { profile: 'strict' } }).issues;
+        assert.deepEqual(
+          strict.map((issue) => [issue.code, issue.severity]),
+          [[code, 'error']],
+        );
+      }
+    });
   });
 }
 
@@ -318,16 +346,16 @@ describe('a ValidationError', () => {
       version: 'v1',
       content: FILE,
       info: { name: undefined, 'piece length': 3, private: 'yes', pieces: 'x' },
-      top: { announce: 1, comment: [], 'url-list': {} },
+      top: { announce: 1, comment: [], 'piece layers': 7 },
     });
     assert.deepEqual(codesOf(bytes), [
-      ['type', 'announce'],
-      ['type', 'comment'],
-      ['type', 'url-list'],
+      ['type', 'piece layers'],
       ['hash_length', 'info', 'pieces'],
       ['type', 'info', 'private'],
       ['required', 'info', 'name'],
       ['piece_length', 'info', 'piece length'],
+      ['type', 'announce'],
+      ['type', 'comment'],
     ]);
   });
 
