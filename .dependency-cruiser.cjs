@@ -32,7 +32,7 @@ const APART = [
   ['magnet', 'layout'],
 ];
 /** The packages that only the command may load. */
-const COMMAND_ONLY = ['commander', 'picocolors', 'picomatch', 'toml-eslint-parser'];
+const COMMAND_ONLY = ['commander', 'picocolors', 'brace-expansion', 'toml-eslint-parser'];
 /** The one file that loads the addon. */
 const LOADER = '^src/hash/addon\\.ts$';
 

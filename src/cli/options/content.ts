@@ -2,9 +2,10 @@
 import { statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { componentsWithin } from '../../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies, SymlinkPolicy } from '../../disk/scan.ts';
+import { globMatcher } from './glob.ts';
 import { collect } from './option-values.ts';
 
 /** The options that choose content. */
@@ -43,13 +44,9 @@ export function policiesOf(options: ContentOptions): ScanPolicies & { attributes
   return { symlinks, followOutside, skipUnreadable, hidden, attributes };
 }
 
-/** The longest glob that picomatch takes, in UTF-16 units. */
-const MAX_GLOB = 65_536;
-
 /** Appends one glob. */
 export function collectGlob(text: string, before?: string[]): string[] {
-  if (text === '') throw new InvalidArgumentError("Expected a pattern such as '*.nfo'.");
-  if (text.length > MAX_GLOB) throw new InvalidArgumentError(`Expected a pattern of at most ${MAX_GLOB} characters.`);
+  globMatcher(text);
   return collect(text, before);
 }
 
@@ -86,11 +83,7 @@ export async function countingFilter(
       unmatched: () => [],
     };
   }
-  const { default: picomatch } = await import('picomatch');
-  const matchers = {
-    '--exclude': matcher(picomatch, exclude, pathRoot),
-    '--include': matcher(picomatch, include, pathRoot),
-  };
+  const matchers = { '--exclude': matcher(exclude, pathRoot), '--include': matcher(include, pathRoot) };
   return {
     filter: {
       exclude: (file) => skippedPaths.has(file) || matchers['--exclude'].matches(file),
@@ -104,11 +97,11 @@ export async function countingFilter(
 }
 
 /** Tells which files globs match. While globs are unmatched, each of them looks at each file. */
-function matcher(picomatch: typeof import('picomatch'), globs: readonly string[], pathRoot: string) {
+function matcher(globs: readonly string[], pathRoot: string) {
   const unmatched = new Set(globs);
   const compiled = globs.map((glob) => {
     const pattern = glob.length > 1 && glob.endsWith('/') ? glob.slice(0, -1) : glob;
-    const test = picomatch(pattern, { dot: true });
+    const test = globMatcher(pattern);
     const isNamed = pattern.includes('/')
       ? (file: string) => test(file)
       : (file: string) => test(path.posix.basename(file));
