@@ -1,5 +1,6 @@
 /** The error for bytes that are not canonical bencode, and its codes. */
 import { MetainfoError } from '../errors/errors.ts';
+import type { OtherFormat } from './other-format.ts';
 
 /**
  * The codes of {@link BencodeError}, each with a summary: one for each rule of bencode (BEP 3). Codes are stable.
@@ -36,13 +37,16 @@ export class BencodeError extends MetainfoError {
   readonly offset: number;
   /** The message without the offset. */
   readonly reason: string;
+  /** The format that the data seems to have instead: `web page`, `JSON`, `content` for a video and so on. Null if unknown. */
+  readonly format: OtherFormat | null;
 
   /** Makes an error whose message begins with the offset. */
-  constructor(bencodeCode: BencodeCode, offset: number, message: string) {
+  constructor(bencodeCode: BencodeCode, offset: number, message: string, format: OtherFormat | null = null) {
     super('ERR_BENCODE', `invalid bencode at byte ${offset}: ${message}.`);
     this.bencodeCode = bencodeCode;
     this.offset = offset;
     this.reason = message;
+    this.format = format;
   }
 }
 

@@ -3,6 +3,7 @@ import { isSharedArrayBuffer } from 'node:util/types';
 import { bytesOf, checkOptions, Flag, type OptionStructs, Text, Unchecked } from '../errors/guard.ts';
 import { type BencodeCode, BencodeError, type ForgivableCode } from './bencode-error.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
+import { notBencode, tooManyBytes } from './other-format.ts';
 import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
 
 /** The options of {@link decode}. */
@@ -140,7 +141,7 @@ class Decoder {
 
   constructor(bytes: Uint8Array, { span, tolerant = false, raw, limits, encoded }: TrustedDecodeOptions) {
     this.#limits = limitsOf(limits);
-    if (bytes.length > this.#limits.bytes) throw this.#beyond('bytes', this.#limits.bytes);
+    if (bytes.length > this.#limits.bytes) throw tooManyBytes(this.#limits.bytes, bytes);
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
     // Another thread could change shared memory after it was checked.
     this.#bytes = isSharedArrayBuffer(bytes.buffer) ? new Uint8Array(bytes) : bytes;
@@ -281,12 +282,10 @@ class Decoder {
       const byte = this.#byteAt(at);
       if (byte === COLON && at > start) break;
       if (byte < ZERO || byte > NINE) {
-        const code = at === start ? 'bad_character' : 'bad_length';
-        throw this.#error(
-          code,
-          at,
-          at === start ? 'no value starts with this byte' : 'a length must be digits followed by a colon',
-        );
+        const other = start === 0 ? notBencode(this.#bytes) : null;
+        if (other) throw other;
+        if (at === start) throw this.#error('bad_character', at, 'no value starts with this byte');
+        throw this.#error('bad_length', at, 'a length must be digits followed by a colon');
       }
       if (at === start + 1 && length === 0) this.#forgivable('leading_zero', start, 'a length has a leading zero');
       length = length * 10 + (byte - ZERO);

@@ -1,14 +1,16 @@
 /** Reads whole files up to a size limit. */
 import { constants, open } from 'node:fs/promises';
 import { LimitError } from '../bencode/limits.ts';
+import { HEAD, notBencode } from '../bencode/other-format.ts';
 import { fromSystemError, MetainfoError, requirePath, withPath } from '../errors/errors.ts';
-import { closeRead, readToEnd } from '../hash/read.ts';
+import { closeRead, readFully, readToEnd } from '../hash/read.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
 
 /**
  * Reads a file, pipe or device to its end.
  *
  * @param most The maximum size, in bytes.
+ * @param options.isBencode Whether the file should be bencode: the error for a larger one then says what it is instead.
  * @param options.onlyFiles Refuse pipes and devices, which may never end. Without it, they are read.
  * @throws {LimitError} if there are more bytes
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE` for a folder, `ERR_PATH_OUTSIDE`, `ERR_READ`
@@ -16,7 +18,7 @@ import { type BeneathOptions, holdBeneath } from './beneath.ts';
 export async function readWithin(
   file: string,
   most: number,
-  { onlyFiles = false, beneath }: BeneathOptions & { onlyFiles?: boolean } = {},
+  { onlyFiles = false, beneath, isBencode = false }: BeneathOptions & { onlyFiles?: boolean; isBencode?: boolean } = {},
 ): Promise<Uint8Array> {
   requirePath(file);
   try {
@@ -27,8 +29,11 @@ export async function readWithin(
         if (onlyFiles && !(await handle.stat()).isFile())
           throw new MetainfoError('ERR_NOT_A_FILE', 'not a regular file.');
         const bytes = await readToEnd(handle, most);
-        if (!bytes) throw new LimitError('bytes', most, most);
-        return bytes;
+        if (bytes) return bytes;
+        // A pipe has no first bytes any more.
+        const head = Buffer.alloc(isBencode && (await handle.stat()).isFile() ? HEAD : 0);
+        const read = await readFully(handle, head, 0);
+        throw notBencode(head.subarray(0, read)) ?? new LimitError('bytes', most, most);
       } finally {
         await closeRead(handle);
       }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import cliTruncate from 'cli-truncate';
 import { encode } from '../../src/bencode/encode.ts';
 import type { TorrentBase } from '../../src/model/torrent/torrent.ts';
@@ -65,6 +66,37 @@ describe('metainfo show', () => {
       [[a], [b]],
     ]);
     assert.deepEqual(await shown('3.torrent', `${a}`), [[`tracker      ${a}`], [[a]]]);
+  });
+
+  it('says what a file is that is no torrent, and what to do with it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const film = Buffer.concat([Buffer.from('1a45dfa3', 'hex'), Buffer.alloc(2000)]);
+    const cases: [name: string, bytes: string | Buffer, expected: RegExp][] = [
+      ['page.torrent', '<!DOCTYPE html>', /web page.*download it again/],
+      ['error.torrent', '{"error":"x"}', /JSON.*message instead/],
+      ['link.torrent', 'magnet:?xt=urn:btih:x', /magnet link.*metainfo magnet "\$\(cat link\.torrent\)"/],
+      ['x.torrent.gz', gzipSync('d8:announce1:xe'), /gzip.*gunzip -c < x\.torrent\.gz \| metainfo show -/],
+      ['a film.mkv', film, /video.*metainfo create 'a film\.mkv'/],
+    ];
+    for (const [name, bytes, expected] of cases) {
+      await writeFile(path.join(cwd, name), bytes);
+      for (const args of [
+        ['show', name],
+        ['validate', name],
+        ['show', name, '--limit', 'bytes=9'],
+      ]) {
+        const { code, stdout, stderr } = await metainfo(args, { cwd });
+        assert.equal(code, 1);
+        assert.match(stdout + stderr, expected);
+        assert.match(stdout + stderr, /ERR_BENCODE/);
+      }
+    }
+    await writeFile(path.join(cwd, 'disk.iso'), Buffer.alloc(2000));
+    const unknown = await metainfo(['show', 'disk.iso', '--limit', 'bytes=9'], { cwd });
+    assert.match(unknown.stderr, /no value starts with this byte.*ERR_BENCODE/);
+    const link = 'magnet:?xt=urn:btih:x&dn=y';
+    assert.match((await metainfo(['show', link], { cwd })).stderr, /metainfo magnet 'magnet:\?xt=urn:btih:x&dn=y'/);
+    assert.match((await metainfo(['show', 'http://a/b'], { cwd })).stderr, /curl -L http:\/\/a\/b \| metainfo show -/);
   });
 
   it('prints one JSON object with --json', async (t) => {

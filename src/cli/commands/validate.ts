@@ -66,7 +66,7 @@ async function check(file: string, options: ValidateOptions) {
     // A wrong option is not a problem of the torrent.
     if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
     const { code } = error;
-    const message = messageOf(error);
+    const message = messageOf(error, file);
     const details =
       error instanceof BencodeError
         ? { bencodeCode: error.bencodeCode, offset: error.offset }

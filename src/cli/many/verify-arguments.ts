@@ -4,8 +4,9 @@ import path from 'node:path';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
-import { fileType, hasTorrentName, shellWords } from '../options/arguments.ts';
+import { fileType, hasTorrentName } from '../options/arguments.ts';
 import { type ProfileOptions, readOptionsOf } from '../options/option-values.ts';
+import { shellWords } from '../terminal/shell-words.ts';
 import { isStdin, requireOneStdin } from '../terminal/standard-input.ts';
 
 /** The options that choose torrents and their content. */

@@ -9,6 +9,7 @@ import { printable } from '../../text/printable.ts';
 import { exitCodeOf } from '../exit.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
+import { shellWords } from '../terminal/shell-words.ts';
 import { isStdin, named, readInput, requireOneStdin, STDIN } from '../terminal/standard-input.ts';
 import { type ProfileOptions, readOptionsOf, type SummaryOptions } from './option-values.ts';
 
@@ -143,11 +144,4 @@ export function safeName({ name }: Torrent): string {
 async function hasFilesOf({ files }: Torrent, folder: string): Promise<boolean> {
   const names = new Set(await readdir(folder));
   return files.some(({ path }) => names.has(path.split('/')[0] as string));
-}
-
-/** Joins words into a command line, and quotes those that a shell would split or expand. */
-export function shellWords(...words: string[]): string {
-  return words
-    .map((word) => (/^[\p{L}\p{N}./\\:_-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-    .join(' ');
 }

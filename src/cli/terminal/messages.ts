@@ -2,6 +2,7 @@
 import type { Finding } from '../../create/findings/findings.ts';
 import { type Issue, type MetainfoError, optionText, ValidationError } from '../../errors/errors.ts';
 import { exactBytes } from '../../text/format.ts';
+import { adviceFor } from './advice.ts';
 
 type Value = string | number | true | null;
 
@@ -67,9 +68,14 @@ export function toPlain({ option = {}, ...finding }: Finding): Finding {
   return { ...finding, message, advice: flags === '' ? advice : `${advice.replace(/\.$/, '')} (${flags}).` };
 }
 
-/** The message of an error. Issues of a draft or edit name the options that set its fields. */
-export function messageOf(error: MetainfoError): string {
-  if (!(error instanceof ValidationError && ['draft', 'edit'].includes(error.subject))) return messageWithFlags(error);
+/**
+ * The message of an error. Issues of a draft or edit name the options that set its fields.
+ *
+ * @param file The file that it is about, if it has no path.
+ */
+export function messageOf(error: MetainfoError, file?: string): string {
+  if (!(error instanceof ValidationError && ['draft', 'edit'].includes(error.subject)))
+    return messageWithFlags(error) + adviceFor(error, file);
   const errors = error.issues.filter(({ severity }) => severity === 'error');
   const lines = errors.map(
     ({ path, message }) => `${flagText(String(path.find((key) => key !== 'info')))}: ${message}`,

@@ -1,6 +1,6 @@
 /** Standard input: a torrent that another program writes, or the content of a new torrent. */
 import { createReadStream, fstatSync } from 'node:fs';
-import { LimitError } from '../../bencode/limits.ts';
+import { tooManyBytes } from '../../bencode/other-format.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { onAbort, throwIfAborted } from '../../errors/cancel.ts';
 import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts';
@@ -58,13 +58,16 @@ const TORRENT_INPUT: InputHint = { what: 'a torrent', example: 'cat a.torrent | 
  * @throws {MetainfoError} `ERR_NO_DATA` for empty standard input; as {@link readWithin} for a file
  */
 export async function readInput(file: string, most: number, hint: InputHint = TORRENT_INPUT): Promise<Uint8Array> {
-  if (!isStdin(file)) return readWithin(file, most);
+  const isBencode = hint === TORRENT_INPUT;
+  if (!isStdin(file)) return readWithin(file, most, { isBencode });
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of inputChunks(file, hint)) {
     total += chunk.length;
-    if (total > most) throw named(withPath(new LimitError('bytes', most, most), STDIN));
     chunks.push(chunk);
+    if (total <= most) continue;
+    const head = isBencode ? (chunks[0] as Buffer) : Buffer.alloc(0);
+    throw named(withPath(tooManyBytes(most, head), STDIN));
   }
   return Buffer.concat(chunks);
 }

@@ -11,7 +11,7 @@ const limiter = new Limiter(16);
 /**
  * Reads a torrent file of at most `limit` bytes. In a folder `beneath`, only a regular file: a FIFO would keep the reader waiting.
  *
- * @throws {LimitError} when the file is larger
+ * @throws {LimitError} when the file is larger, or a {@link BencodeError} that says what it is instead
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_INVALID_ARGUMENT`
  * @throws {AbortError} as soon as the signal is aborted, even where the file system does not answer
  */
@@ -20,7 +20,7 @@ export function readTorrentFile(
   limit: number,
   { signal, beneath }: BeneathOptions & { signal?: AbortSignal | undefined },
 ): Promise<Uint8Array> {
-  const options = { beneath, onlyFiles: beneath !== undefined };
+  const options = { beneath, onlyFiles: beneath !== undefined, isBencode: true };
   return limiter.run(signal, () => untilAbort(signal, readWithin(file, limit, options)));
 }
 

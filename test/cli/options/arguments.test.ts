@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { shellWords } from '../../../src/cli/options/arguments.ts';
 import { metainfo, workFolder } from '../run.ts';
 
 describe('a folder where a torrent file is expected', () => {
@@ -69,11 +68,5 @@ describe('the parent of the torrent folder', () => {
     const { code, stderr, stdout } = await metainfo(['verify', 'album.torrent', '.'], { cwd });
     assert.deepEqual([code, stderr], [1, '']);
     assert.match(stdout, /^wrong-size {2}a\.txt/m);
-  });
-});
-
-describe('shellWords', () => {
-  it('quotes only words with special characters', () => {
-    assert.equal(shellWords('café/a_b.torrent', 'a b', "it's", '$x', ''), "café/a_b.torrent 'a b' 'it'\\''s' '$x' ''");
   });
 });
