@@ -3,7 +3,7 @@
 import { BencodeError } from './bencode-error.ts';
 import { LimitError } from './limits.ts';
 
-/** What {@link BencodeError.format} may say. */
+/** A value of {@link BencodeError.format}. */
 export type OtherFormat = 'web page' | 'JSON' | 'magnet link' | 'URL' | 'compressed' | 'UTF-16' | 'content';
 
 /** Bytes to look at. */

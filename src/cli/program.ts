@@ -67,6 +67,9 @@ const COMMANDS: Readonly<Record<string, (command: Command) => void>> = {
   completion: addCompletion,
 };
 
+/** Whether metainfo has a command of this name. */
+export const isCommand = (name: string): boolean => Object.hasOwn(COMMANDS, name) || name === 'help';
+
 /**
  * The command, before it parses any arguments.
  *

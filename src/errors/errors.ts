@@ -170,13 +170,18 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
   const known: Readonly<Record<string, readonly [MetainfoErrorCode, problem: string]>> = {
     ENOENT: ['ERR_NOT_FOUND', `no such file or folder.${encodingHint(path)}`],
     ENOTDIR: ['ERR_NOT_FOUND', `no such file or folder.${encodingHint(path)}`],
-    EACCES: [isRead ? 'ERR_UNREADABLE' : 'ERR_WRITE', `no permission to ${doing} it.`],
+    // Outputs are made and renamed in their folder, so it is the folder that lacks the permission.
+    EACCES: isRead
+      ? ['ERR_UNREADABLE', 'no permission to read it.']
+      : ['ERR_WRITE', 'no permission to write in its folder.'],
     EPERM: [isRead ? 'ERR_UNREADABLE' : 'ERR_WRITE', `no permission to ${doing} it.`],
     EISDIR: [
       isRead ? 'ERR_NOT_A_FILE' : 'ERR_WRITE',
       `cannot be ${isRead ? 'read' : 'written'}, because it is a folder.`,
     ],
     ELOOP: ['ERR_LINK_LOOP', 'its symbolic links lead back to themselves.'],
+    EROFS: [isRead ? 'ERR_READ' : 'ERR_WRITE', 'its file system is read-only (EROFS).'],
+    ENAMETOOLONG: [isRead ? 'ERR_READ' : 'ERR_WRITE', 'its name or path is too long (ENAMETOOLONG).'],
     ENOSPC: ['ERR_NO_SPACE', 'the disk is full.'],
     EDQUOT: ['ERR_NO_SPACE', 'your disk quota is used up.'],
     EMFILE: ['ERR_NO_DESCRIPTORS', `cannot ${doing} it, ${TOO_MANY_OPEN_FILES.EMFILE}.`],

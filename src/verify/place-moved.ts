@@ -253,7 +253,7 @@ function inTheWay(target: string): MetainfoError {
 }
 
 function noLinks(from: string, target: string): MetainfoError {
-  const message = `There can be no hard link from ${from} to ${target}: they are on other file systems, or theirs has no hard links.`;
+  const message = `There can be no hard link from ${from} to ${target}: they are on other file systems, theirs has no hard links, or the system allows none to a file of another user.`;
   return new MetainfoError('ERR_WRITE', message, { path: target });
 }
 

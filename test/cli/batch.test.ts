@@ -81,7 +81,7 @@ describe('metainfo create --batch -', () => {
         [6, 4, null],
       ],
     );
-    assert.match(failed[1]?.error?.message ?? '', /unknown option '--piece-lenght/);
+    assert.match(failed[1]?.error?.message ?? '', /unknown key "piece-lenght": did you mean "piece-length"\?/);
     assert.match(failed[2]?.error?.message ?? '', /Standard input \(-\) cannot be the content/);
     assert.match(failed[3]?.error?.message ?? '', /more than 1 MiB/);
     const { jobs, done, failed: count } = run.events.at(-1) as Event;

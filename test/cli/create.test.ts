@@ -190,6 +190,16 @@ describe('metainfo create', () => {
     assert.equal(await dateOf(['--date', '5'], { SOURCE_DATE_EPOCH: '86400' }), 5000);
   });
 
+  it('makes the folder of an output that ends with a slash, unless it only plans', async (t) => {
+    const cwd = await workFolder(t);
+    assert.equal((await metainfo(['create', 'album', '-o', 'new/deep/', '--dry-run'], { cwd })).code, 0);
+    assert.ok(!(await entries(cwd)).includes('new'));
+    assert.equal((await metainfo(['create', 'album', '-o', 'new/deep/'], { cwd })).code, 0);
+    assert.deepEqual(await entries(path.join(cwd, 'new/deep')), ['album.torrent']);
+    await metainfo(['edit', 'new/deep/album.torrent', '--comment', 'x', '-o', 'edited/'], { cwd });
+    assert.deepEqual(await entries(path.join(cwd, 'edited')), ['album.torrent']);
+  });
+
   it('includes and excludes files by globs', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeTree(cwd, { 'x/a.txt': 1, 'x/.hidden.txt': 1, 'x/b/c.nfo': 1, 'x/b/d.txt': 1, 'x/b/e/f.txt': 1 });
@@ -228,7 +238,7 @@ describe('metainfo create', () => {
       assert.ok(stdout.startsWith(`${written}: `), stdout);
       await read(cwd, written);
     }
-    const missing = await metainfo(['create', 'album', '-o', 'none/'], { cwd });
+    const missing = await metainfo(['create', 'album', '-o', 'none/x.torrent'], { cwd });
     assert.equal(missing.code, 1);
     assert.match(missing.stderr, /none.*\[ERR_NOT_FOUND\]/);
   });

@@ -49,7 +49,7 @@ describe('metainfo edit', () => {
     await metainfo(['create', 'album'], { cwd });
     const edit = command(['edit', 'album.torrent', '--comment', 'x']);
     const { code, stderr } = await finish(startProgram(['sh', '-c', '"$@" > /dev/full', 'sh', ...edit], { cwd }));
-    assert.deepEqual([code, stderr], [1, 'error: standard output: ENOSPC: no space left on device, write\n']);
+    assert.deepEqual([code, stderr], [1, 'error: standard output: the disk is full. [ERR_NO_SPACE]\n']);
     assert.equal((await Torrent.read(path.join(cwd, 'album.torrent'))).comment, 'x');
   });
 

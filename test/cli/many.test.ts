@@ -261,7 +261,7 @@ describe('metainfo create --batch', () => {
     assert.match(stdout, /^1 torrent made, 10 failed: /m);
     for (let line = 2; line <= lines.length; line += 1)
       assert.match(stderr, new RegExp(`^line ${line}:\nerror: `, 'm'));
-    assert.match(stderr, /unknown option '--piece-lenght[^;]*Did you mean --piece-length\?/);
+    assert.match(stderr, /unknown key "piece-lenght": did you mean "piece-length"\?/);
     assert.doesNotMatch(stderr, /^line 1:/m);
     assert.deepEqual(await entries(cwd), ['album1.torrent', 'jobs.ndjson', 'lib', 'out']);
   });

@@ -164,7 +164,7 @@ describe('metainfo plan', () => {
     ])
       assert.match(
         asNobody(...args).stderr,
-        /^error: closed\/\S+: no permission to write it\. \[ERR_WRITE\]\n$/,
+        /^error: closed\/\S+: no permission to write in its folder\. \[ERR_WRITE\]\n$/,
         args[0],
       );
   });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sparseFile, temporaryFolder } from '../support/tree.ts';
 import { notRoot } from '../support/unprivileged.ts';
-import { command, entries, finish, metainfo, start, workFolder } from './run.ts';
+import { command, entries, finish, metainfo, start, startProgram, workFolder } from './run.ts';
 
 const errorOf = (stdout: string) => JSON.parse(stdout).error as { code: string; message: string; path: string | null };
 
@@ -106,12 +107,37 @@ describe('an error', () => {
     });
   }
 
+  it('of a full standard output has a code', { skip: !existsSync('/dev/full') }, async (t) => {
+    const cwd = await workFolder(t);
+    const create = command(['create', 'album', '-o', '-', '-q']);
+    const { code, stderr } = await finish(startProgram(['sh', '-c', '"$@" > /dev/full', 'sh', ...create], { cwd }));
+    assert.deepEqual([code, stderr], [1, 'error: standard output: the disk is full. [ERR_NO_SPACE]\n']);
+  });
+
+  it('never includes warnings of Node', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'warn.cjs'), "setImmediate(() => process.emitWarning('for programmers'));");
+    const env = { NODE_OPTIONS: `--require ${path.join(cwd, 'warn.cjs')}` };
+    assert.deepEqual((await metainfo(['create', 'album', '-q'], { cwd, env })).stderr, '');
+  });
+
+  it('of help for an unknown command suggests one', async (t) => {
+    const cwd = await workFolder(t);
+    const { code, stderr } = await metainfo(['help', 'creat'], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, /unknown command 'creat'\n\(Did you mean create\?\)/);
+    assert.match((await metainfo(['help', 'create'], { cwd })).stdout, /^Usage: metainfo create/);
+  });
+
   it('without permission to write the output is ERR_WRITE', { skip: notRoot() }, async (t) => {
     const cwd = await workFolder(t);
     await chmod(cwd, 0o755);
     await mkdir(path.join(cwd, 'locked'), { mode: 0o755 });
     const [program, ...args] = command(['create', 'album', '-o', 'locked/x.torrent']);
     const { status, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8', uid: 65_534, gid: 65_534 });
-    assert.deepEqual([status, stderr], [1, 'error: locked/x.torrent: no permission to write it. [ERR_WRITE]\n']);
+    assert.deepEqual(
+      [status, stderr],
+      [1, 'error: locked/x.torrent: no permission to write in its folder. [ERR_WRITE]\n'],
+    );
   });
 });

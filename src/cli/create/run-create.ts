@@ -8,7 +8,7 @@ import type { GenerateOptions } from '../../create/options.ts';
 import { sourceFiles } from '../../create/sources/sources.ts';
 import type { TorrentLayout } from '../../create/torrent-layout.ts';
 import { throwProblems } from '../../disk/scan-problems.ts';
-import { writeWhole } from '../../disk/write-file.ts';
+import { exists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import type { Progress, WatchOptions } from '../../jobs/watch.ts';
@@ -17,7 +17,7 @@ import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { cacheOf } from '../options/option-values.ts';
 import { rootAndPaths } from '../options/roots.ts';
-import { isFolder, isStdout, realFile, requireWritable, writeTorrent } from '../options/target.ts';
+import { endsWithSlash, isFolder, isStdout, realFile, requireWritable, writeTorrent } from '../options/target.ts';
 import { flagText } from '../terminal/messages.ts';
 import { shellWords } from '../terminal/shell-words.ts';
 import { draftOf } from './draft-of.ts';
@@ -51,7 +51,7 @@ export async function runCreate(
   { onFindings, ...watch }: CreateWatch,
 ): Promise<Created> {
   const target = await targetFor(paths, options);
-  await requireWritable(target, { ...options, output: target });
+  await requireWritable(target, { ...options, output: options.output ?? target });
   await requireLinkFile(options, target, paths);
   const output = await realFile(target);
   const check = (fields: TorrentCreateFields) => new TorrentCreate(fields);
@@ -114,11 +114,15 @@ export async function planCreate(
   signal: AbortSignal,
 ): Promise<Planned> {
   const target = await targetFor(paths, options);
+  const { output: given } = options;
+  const isNewFolder = given !== undefined && endsWithSlash(given) && !(await exists(given));
   const unwritable = [
-    ...(isStdout(target) ? [] : await problemOf(() => requireWritable(target, { ...options, output: target }))),
+    ...(isStdout(target) || isNewFolder
+      ? []
+      : await problemOf(() => requireWritable(target, { ...options, output: target }))),
     ...(await problemOf(() => requireLinkFile(options, target, paths))),
   ];
-  const output = unwritable.length > 0 ? undefined : await realFile(target);
+  const output = unwritable.length > 0 || isNewFolder ? undefined : await realFile(target);
   // URLs that a draft refuses are findings beside all others.
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check: () => {}, signal });
   const plan = await TorrentCreate.plan(fields, { ...generateOptions(options), outputPath: output, signal });

@@ -1,5 +1,4 @@
 /** The jobs of `metainfo create --each`, and what all lists of jobs have in common. */
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type FolderNames, isSystemFile, namesIn } from '../../disk/entry-names.ts';
 import { exists } from '../../disk/write-file.ts';
@@ -8,7 +7,7 @@ import { invalidArgument } from '../../errors/guard.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';
-import { endsWithSlash, isStdout } from '../options/target.ts';
+import { endsWithSlash, isStdout, makeFolder } from '../options/target.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 
 /** One creation among many. */
@@ -54,14 +53,6 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
   requireDistinct(jobs);
   if (output !== undefined) await makeFolder(output);
   return [...jobs, ...broken];
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fromSystemError(error, folder, 'write');
-    const message = `${folder} is a file, but many torrents need a folder: give another -o`;
-    throw invalidArgument(message, { path: folder });
-  });
 }
 
 /**

@@ -4,6 +4,7 @@ import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type OptionsFor, optionsFrom } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
+import { hintFor } from '../options/hints.ts';
 import { type CreateJob, jobOf } from './jobs-of-folders.ts';
 
 /** Options that are about the command as a whole. */
@@ -38,11 +39,21 @@ export function jobParser(optionsFor: OptionsFor): ParseJob {
   };
 }
 
+/** Commander's message for a key that is no option, and its suggestion. */
+const UNKNOWN_KEY = /^error: unknown option '--([^'=]+).*?(?:Did you mean (?:one of )?([^?]+)|$)/s;
+
+function unknownKey(key: string, similar: string | undefined): string {
+  const meant = similar ?? hintFor(`--${key}`);
+  return `unknown key ${shown(key)}${meant ? `: did you mean ${meant.replaceAll(/--([\w-]+)/g, '"$1"')}?` : ''}`;
+}
+
 function parse(command: Command, words: string[]): void {
   try {
     command.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
+    const [, key, similar] = UNKNOWN_KEY.exec(error.message) ?? [];
+    if (key !== undefined) throw invalidArgument(unknownKey(key, similar));
     throw invalidArgument(error.message.replace(/^error: /, '').replace(/\.?\n\(/, ' ('));
   }
 }

@@ -1,4 +1,5 @@
 /** Hints for commands and options that other torrent programs have under other names. */
+import { kebab } from '../terminal/messages.ts';
 
 /** Commands of other programs: mkbrr, imdl, torrenttools, create-torrent and git. */
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -26,29 +27,74 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 /** Options of other programs: mkbrr, imdl, torf, torrenttools, mktorrent, transmission-create and create-torrent. */
 const OPTIONS: Readonly<Record<string, string>> = {
+  '-D': 'no option: a new torrent has no date without --date',
+  '-P': '--preset',
+  '-R': '--no-created-by',
+  '-b': '--batch',
+  '-d': '--date; without it, a new torrent has no date',
+  '-e': '--exclude, or --entropy for another infohash',
+  '-i': 'the path alone',
+  '-j': '--json',
+  '-m': '--max-piece-length',
+  '-n': '--name',
+  '-x': '--entropy',
+  '-z': '--preset',
   '--announce-list': '--tracker',
   '--announce-tier': '--tracker',
   '--announce-url': '--tracker',
+  '--creation-date': '--date',
   '--creator': '--created-by',
+  '--cross-seed': '--entropy',
   '--dht-node': '--node',
-  '--http-seed': '--webseed',
+  '--exclude-pattern': '--exclude',
+  '--http-seed': '--httpseed',
+  '--in': 'the path alone',
+  '--include-pattern': '--include',
   '--input': 'the path alone',
   '--link': '--magnet',
+  '--max-piece-size': '--max-piece-length',
   '--md5': 'no option: v1 clients check the SHA-1 of each piece',
   '--md5sum': 'no option: v1 clients check the SHA-1 of each piece',
   '--no-creation-date': 'no option: a new torrent has no date without --date',
+  '--no-creator': '--no-created-by',
+  '--no-date': 'no option: a new torrent has no date without --date',
+  '--nocreator': '--no-created-by',
   '--nodate': 'no option: a new torrent has no date without --date',
+  '--noprivate': '--no-private',
   '--out': '--output',
   '--outfile': '--output',
+  '--output-dir': '--output with a folder',
+  '--piece-count': '--target-pieces',
   '--piece-size': '--piece-length',
   '--piecesize': '--piece-length',
+  '--profile': '--preset',
   '--protocol': '--torrent-version',
   '--randomize-infohash': '--entropy',
+  '--target-piece-count': '--target-pieces',
   '--url-list': '--webseed',
   '--web-seed': '--webseed',
   '--webseeds': '--webseed',
+  '--workers': '--threads',
   '--xseed': '--entropy',
 };
+
+/** Options that a configuration can switch on or off, given with a value as in mkbrr: `--private=false`, `-p=false`. */
+const SWITCH =
+  /^(?:-p|--(?:attributes|entropy|follow-outside|hidden|magnet|padding|private|skip-unreadable|strict))=(.*)$/;
+
+/** Our option for one of another program, which may have a value, and words as in `--pieceLength` or `--piece_length`. */
+export function hintFor(option: string, args: readonly string[] = []): string | undefined {
+  // Commander splits short options.
+  const given = option.startsWith('-=') ? (args.find((arg) => arg === `-p${option.slice(1)}`) ?? option) : option;
+  const [, value] = SWITCH.exec(given) ?? [];
+  if (value !== undefined) {
+    const name = given.startsWith('--') ? given.slice(2, given.indexOf('=')) : 'private';
+    return /^(?:false|no|off|0)$/i.test(value) ? `--no-${name}, or leave it out` : `--${name} without a value`;
+  }
+  const name = (given.split('=', 1)[0] as string).replaceAll('_', '-');
+  for (const known of [name, kebab(name)]) if (Object.hasOwn(OPTIONS, known)) return OPTIONS[known];
+  return undefined;
+}
 
 const MISSING = "missing required argument 'file'";
 const FIND = '--find takes all words after it, so put it last: metainfo verify FILE PATH --find DIR';
@@ -61,11 +107,12 @@ const FIND = '--find takes all words after it, so put it last: metainfo verify F
 export function withHint(message: string, args: readonly string[] = process.argv): string {
   if (message.includes(MISSING) && hasWordsAfterFind(args)) return message.replace(MISSING, `${MISSING}: ${FIND}`);
   const [, type, word = ''] = /unknown (command|option) '([^']+)'/.exec(message) ?? [];
-  const hints = type === 'command' ? COMMANDS : OPTIONS;
-  if (type === undefined || !Object.hasOwn(hints, word)) return message;
-  const start = type === 'command' ? 'metainfo ' : '';
+  const isCommand = type === 'command';
+  const hint = isCommand ? Object.hasOwn(COMMANDS, word) && COMMANDS[word] : hintFor(word, args);
+  if (!hint) return message;
+  const start = isCommand ? 'metainfo ' : '';
   // The hint replaces a suggestion of commander, which only looks alike.
-  return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: use ${start}${hints[word]}`;
+  return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: use ${start}${hint}`;
 }
 
 /** Whether more than one word follows `--find`, up to the next option. */

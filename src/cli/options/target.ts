@@ -1,11 +1,11 @@
 /** Decides where a command writes a torrent, and refuses outputs that would overwrite something else. */
-import { access, constants, realpath, stat } from 'node:fs/promises';
+import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { decode } from '../../bencode/decode.ts';
 import { DEFAULT_LIMITS, NO_LIMITS } from '../../bencode/limits.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
-import { throwSystemError } from '../../errors/errors.ts';
+import { fromSystemError, throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { infodictDiscriminator } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
@@ -64,6 +64,15 @@ export async function isFolder(output: string): Promise<boolean> {
   );
 }
 
+/** Makes the folder of outputs, unless it exists. */
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fromSystemError(error, folder, 'write');
+    const message = `${folder} is a file, not a folder: give another -o`;
+    throw invalidArgument(message, { path: folder });
+  });
+}
+
 /** The resolved folder of an output. Called before hashing, so that a missing folder fails at once. */
 export async function realFolder(target: string): Promise<string> {
   return resolved(path.dirname(path.resolve(target)));
@@ -109,7 +118,10 @@ export async function mtimeOf(file: string): Promise<Date> {
   return mtime;
 }
 
-/** Checks, before hashing, that the folder of the target exists and may be written, and that nothing is replaced without `--force`. */
+/**
+ * Checks, before hashing, that the folder of the target exists and may be written, and that nothing is replaced without `--force`. Makes
+ * the folder if the output ends with a slash.
+ */
 export async function requireWritable(
   target: string,
   { output, force, json }: { output?: string; force?: boolean; json?: boolean },
@@ -118,6 +130,7 @@ export async function requireWritable(
     requireStdout(json);
     return;
   }
+  if (output !== undefined && endsWithSlash(output)) await makeFolder(output);
   await requireWritableFolder(target);
   if (output === undefined) return;
   if (!force && (await exists(target))) throw outputExists(target);

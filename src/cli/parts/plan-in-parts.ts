@@ -68,7 +68,7 @@ export async function planInParts(
   signal: AbortSignal,
 ): Promise<void> {
   const target = await targetFor(paths, options, '.plan.json');
-  if (!isStdout(target)) await requireWritable(target, { ...options, output: target });
+  if (!isStdout(target)) await requireWritable(target, { ...options, output: options.output ?? target });
   const { plan, report, findings, web } = await planned(paths, options, { output: fileOf(target), signal });
   await writePlan(plan, target, options.force ?? false);
   const { id, parts, partSize } = plan;

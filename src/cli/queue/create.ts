@@ -33,7 +33,7 @@ export async function createInQueue(
   const { TorrentQueue } = await loadQueue();
   const target = await targetFor(paths, options);
   if (isStdout(target)) throw invalidArgument('A worker writes the torrent: name a file beneath a --root with -o');
-  await requireWritable(target, { ...options, output: target });
+  await requireWritable(target, { ...options, output: options.output ?? target });
   const real = await realRoots(roots);
   const output = placeWithin(real, await realTarget(target));
   const { plan, findings, web } = await planned(paths, options, {

@@ -16,7 +16,7 @@ const ADVICE: Readonly<Record<OtherFormat, (file: string) => string>> = {
 };
 
 /**
- * What to do about an error of reading a torrent that is something else; empty for any other error.
+ * Gives advice about an error of reading a torrent that is something else; empty for any other error.
  *
  * @param path The file, if the error has no path.
  */

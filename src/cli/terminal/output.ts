@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Finding } from '../../create/findings/findings.ts';
 import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
-import { MetainfoError } from '../../errors/errors.ts';
+import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import { printable } from '../../text/printable.ts';
 import { colorsFor } from './colors.ts';
 import { printableJson } from './json.ts';
@@ -31,7 +31,8 @@ export function stdout(): NodeJS.WriteStream {
     if (error.code === 'EPIPE') closed.abort(CLOSED);
     // Writes that were queued fail too.
     if (outputClosed.aborted) return;
-    stderr().write(`error: standard output: ${error.message}\n`);
+    const { code, message } = fromSystemError(error, 'standard output', 'write');
+    stderr().write(`error: ${message} [${code}]\n`);
     process.exit(1);
   });
   return out;

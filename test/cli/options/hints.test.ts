@@ -1,64 +1,52 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { Command } from 'commander';
+import { createOptions, manyOptions } from '../../../src/cli/create/options.ts';
 import { withHint } from '../../../src/cli/options/hints.ts';
-import { program } from '../../../src/cli/program.ts';
-import { metainfo, workFolder } from '../run.ts';
 
-describe('verify --find before the torrent', () => {
-  it('gets a hint that --find takes all words after it', async (t) => {
-    const cwd = await workFolder(t);
-    const args = ['verify', '--find', '/srv', 'a.torrent', 'album'];
-    const hint =
-      "missing required argument 'file': --find takes all words after it, so put it last: metainfo verify FILE PATH --find DIR";
-    const { code, stderr } = await metainfo(args, { cwd });
-    assert.equal(code, 2);
-    assert.ok(stderr.startsWith(`error: ${hint}\n`), stderr);
-    assert.equal(JSON.parse((await metainfo([...args, '--json'], { cwd })).stdout).error.message, hint);
-    for (const other of [['verify'], ['verify', '--find', '/srv'], ['verify', '--find', '/srv', '--fast']])
-      assert.match((await metainfo(other, { cwd })).stderr, /^error: missing required argument 'file'$/m);
-  });
-});
+const PAGE = new URL('../../../docs/guides/switching.md', import.meta.url);
 
-describe('words of other torrent programs', () => {
-  const CASES: [args: string[], hint: RegExp][] = [
-    [['modify', 'x.torrent'], /^error: unknown command 'modify': use metainfo edit$/m],
-    [['inspect', 'x.torrent'], /: use metainfo show$/m],
-    [['check', 'x.torrent'], /: use metainfo validate \(the torrent file\) or verify \(the content\)$/m],
-    [['create', 'album', '--piece-size', '1M'], /^error: unknown option '--piece-size': use --piece-length$/m],
-    [['create', 'album', '--web-seed', 'http://a/'], /: use --webseed$/m],
-  ];
+/** The message for a command line of create; empty if it parses. */
+function messageOf(...words: string[]): string {
+  const command = new Command('create').exitOverride().configureOutput({ writeErr: () => {} });
+  try {
+    manyOptions(createOptions(command)).parse(['f', ...words], { from: 'user' });
+    return '';
+  } catch (error) {
+    return withHint((error as Error).message, words);
+  }
+}
 
-  it('get a hint, and exit with 2', async (t) => {
-    const cwd = await workFolder(t);
-    for (const [args, hint] of CASES) {
-      const { code, stderr, stdout } = await metainfo(args, { cwd });
-      assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, hint);
-      const json = await metainfo([...args, '--json'], { cwd });
-      assert.match(`error: ${JSON.parse(json.stdout).error.message}`, hint);
+describe('withHint', () => {
+  it('knows every option of other programs that the page of switching has', () => {
+    const section = readFileSync(PAGE, 'utf8').split('## Options of create')[1]?.split('\n## ')[0] ?? '';
+    const rows = section.split('\n').filter((line) => line.startsWith('| '));
+    const options = rows.flatMap(
+      (row) =>
+        row
+          .split('|')
+          .slice(3)
+          .join('|')
+          .match(/(?<=`)-[\w-]+/g) ?? [],
+    );
+    assert.ok(options.length > 40);
+    for (const option of new Set(options)) {
+      const message = messageOf(option, 'x');
+      if (message.includes('unknown option')) assert.match(message, /: use |Did you mean/, option);
     }
   });
 
-  it('keep the suggestion for a misspelled word', async (t) => {
-    const cwd = await workFolder(t);
-    const { stderr } = await metainfo(['vreify'], { cwd });
-    assert.match(stderr, /Did you mean verify\?/);
-  });
-
-  it('are not commands of ours, and stand for commands and options that exist', () => {
-    const commands = program().commands.map((command) => command.name());
-    const create = program().commands.find((command) => command.name() === 'create');
-    const options = (create?.options ?? []).map(({ long }) => long);
-    for (const word of ['info', 'make', 'tree', 'rehash', 'link', 'recheck']) {
-      assert.ok(!commands.includes(word));
-      const [, command] = /: use metainfo ([\w-]+)/.exec(withHint(`unknown command '${word}'`)) ?? [];
-      assert.ok(commands.includes(command as string), word);
-    }
-    for (const word of ['--out', '--xseed', '--protocol', '--dht-node', '--creator', '--link', '--url-list']) {
-      assert.ok(!options.includes(word));
-      const [, option] = /: use (--[\w-]+)$/.exec(withHint(`unknown option '${word}'`)) ?? [];
-      assert.ok(options.includes(option as string), word);
-    }
-    assert.equal(withHint("unknown command 'constructor'"), "unknown command 'constructor'");
+  it('takes options with a value, and words as other programs write them', () => {
+    const cases: Record<string, RegExp> = {
+      '--piece-size=1MiB': /'--piece-size=1MiB': use --piece-length$/,
+      '--urlList': /use --webseed$/,
+      '--piece_size': /use --piece-length$/,
+      '--private=false': /use --no-private, or leave it out$/,
+      '-p=false': /use --no-private, or leave it out$/,
+      '--private=1': /use --private without a value$/,
+    };
+    for (const [option, expected] of Object.entries(cases)) assert.match(messageOf(option), expected);
+    assert.doesNotMatch(messageOf('--nosuch=false'), /: use /);
   });
 });
