@@ -75,7 +75,10 @@ export function backendOf(
     const options = url ? { connectionString: url.href } : (connection as object);
     return {
       classes: withBackend(createPostgresBackend) as never,
-      options: { connection: { schema: prefix, migrate: true, ...options } as never, prefix },
+      options: {
+        connection: { schema: prefix, migrate: true, connectionTimeoutMillis: CONNECT_MS, ...options } as never,
+        prefix,
+      },
     };
   }
   return {
@@ -101,6 +104,9 @@ function redisOptions(url: URL | null, connection: QueueConnection, closing: Abo
   const retryStrategy = (times: number) => (closing?.aborted ? null : Math.min(1000 * times, MOST_RETRY_MS));
   return { url: href, ...(closing && { retryStrategy }) } satisfies ConnectionOptions as never;
 }
+
+/** Milliseconds for which PostgreSQL may stay silent. A server of another kind, such as Redis, waits for more bytes for ever. */
+const CONNECT_MS = 5000;
 
 /** The longest wait before a connection is tried again, in milliseconds. */
 const MOST_RETRY_MS = 10_000;

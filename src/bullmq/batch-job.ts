@@ -2,6 +2,18 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import {
+  boolean,
+  enums,
+  nullable,
+  optional,
+  record,
+  type Struct,
+  string,
+  type,
+  unknown,
+  validate as validateStruct,
+} from 'superstruct';
+import {
   isPermanent,
   Torrent,
   TorrentCreate,
@@ -12,7 +24,7 @@ import {
 } from '../index.ts';
 import { notInStore, refused, shown, textOf } from './failures.ts';
 import type { IndexedData, WorkerContext } from './jobs.ts';
-import { contentAt, outputAt, withoutFolders } from './roots.ts';
+import { contentAt, outputAt, requireRootsOf, withoutFolders } from './roots.ts';
 import { type StoredResults, storedItems, storedResults, storeObject } from './stored.ts';
 import { throwIfAborted } from './with-deadline.ts';
 import { writeOnce } from './write-once.ts';
@@ -122,6 +134,8 @@ interface BatchContext extends WorkerContext {
   signal: AbortSignal;
   /** Failures that may pass are the results of their items, too: nobody tries again. */
   isLastAttempt: boolean;
+  /** Whether a job that names unknown roots fails as a whole, before its first item, so that another worker takes it. */
+  needsRoots: boolean;
 }
 
 /**
@@ -136,7 +150,10 @@ export async function runBatchJob(
   const stored = await storedItems(store, id, index);
   if (!stored) throw notInStore(`the items ${index} of ${id}`);
   const { operation, first, items } = stored;
-  const earlier = await storedResults(store, id, index);
+  if (context.needsRoots) requireRootsOf(context.roots, items.flatMap(placesOf));
+  // A forged result could call damaged content good. The torrents of other operations are read by those who use them.
+  const others = async () => (operation === 'verify' ? null : storedResults(store, id, index, stored));
+  const earlier = await others();
   const results: StoredResults = items.map((_, i) => earlier?.[i] ?? null);
   const failures: unknown[] = [];
   const run = async ([i, item]: [number, unknown]) => {
@@ -148,8 +165,8 @@ export async function runBatchJob(
   };
   await Readable.from(items.entries()).forEach(run, { concurrency: ITEMS_AT_ONCE });
   // A worker that was taken for dead may have ended some of them, too.
-  const others = await storedResults(store, id, index);
-  const merged = results.map((result, i) => result ?? others?.[i] ?? null);
+  const later = await others();
+  const merged = results.map((result, i) => result ?? later?.[i] ?? null);
   if (merged.some((result) => result !== null)) await storeObject(store, id, `results-${index}`, merged);
   throwIfAborted(signal);
   if (failures.length > 0) throw failures[0];
@@ -166,30 +183,42 @@ async function resultOf(
 ): Promise<ItemResult> {
   const nothing = { infohashV1: null, infohashV2: null };
   try {
-    return { item: index, error: null, ...nothing, ...(await runItem(operation, Object(item), context)) };
+    return { item: index, error: null, ...nothing, ...(await runItem(operation, item, context)) };
   } catch (error) {
     if (context.signal.aborted || !(context.isLastAttempt || isPermanent(error))) throw error;
     return { item: index, ok: false, error: await withoutFolders(textOf(error), context.roots), ...nothing };
   }
 }
 
+/** The places on disk that an item names. */
+function placesOf(item: unknown): unknown[] {
+  const { path: content, output, torrent } = Object(item) as Record<string, unknown>;
+  return [content, output, torrent];
+}
+
 type Outcome = Pick<ItemResult, 'ok'> & Partial<ItemResult>;
 
-async function runItem(
-  operation: BatchOperation,
-  item: Record<string, unknown>,
-  context: BatchContext,
-): Promise<Outcome> {
-  switch (operation) {
-    case 'create':
-      return create(item as unknown as CreateItem, context);
-    case 'verify':
-      return verifyItem(item as unknown as VerifyItem, context);
-    case 'validate':
-      return validate(item as unknown as ValidateItem, context);
-    default:
-      throw refused(`unknown operation ${shown(operation)} of a batch`);
-  }
+async function runItem(operation: BatchOperation, item: unknown, context: BatchContext): Promise<Outcome> {
+  if (operation === 'create') return create(checkedItem(item, CREATE) as CreateItem, context);
+  if (operation === 'verify') return verifyItem(checkedItem(item, VERIFY), context);
+  return validate(checkedItem(item, VALIDATE), context);
+}
+
+const VALIDATE = type({ torrent: string() });
+const VERIFY = type({ torrent: string(), path: string() });
+const CREATE = type({
+  path: string(),
+  output: string(),
+  version: optional(enums(['v1', 'v2', 'hybrid'])),
+  fields: optional(nullable(record(string(), unknown()))),
+  force: optional(boolean()),
+});
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an item that the store has damaged */
+function checkedItem<T>(item: unknown, struct: Struct<T, unknown>): T {
+  const [error, checked] = validateStruct(item, struct);
+  if (!error) return checked;
+  throw refused(`item ${error.path.join('.') || shown(item)}: ${error.message}`);
 }
 
 async function create(
@@ -199,8 +228,6 @@ async function create(
   const { path: pathRoot, beneath } = await contentAt(roots, place);
   const target = await outputAt(roots, output);
   const fields = given ?? {};
-  if (typeof fields !== 'object' || Array.isArray(fields))
-    throw refused(`fields of an item must be an object, not ${shown(fields)}`);
   const unknown = Object.keys(fields).find((key) => !FIELDS.includes(key as keyof BatchFields));
   if (unknown !== undefined) throw refused(`an item of a batch cannot have the field ${shown(unknown)}`);
   // A root has its own name in torrents. Most drafts need no info for that, and are checked faster.
@@ -210,7 +237,7 @@ async function create(
   // Without `force`, no file is replaced.
   const replaced = force ? target.path : null;
   const torrent = await draft.generate({ version, threads, memoryLimit, outputPath: replaced, beneath, signal });
-  await writeOnce(torrent, target.path, { force: force === true, beneath: target.beneath });
+  await writeOnce(torrent, target.path, { force, beneath: target.beneath });
   const { infohashV1, infohashV2 } = torrent;
   return { ok: true, infohashV1, infohashV2 };
 }

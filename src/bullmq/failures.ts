@@ -8,6 +8,9 @@ export function refused(problem: string): MetainfoError {
   return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
 }
 
+/** A job names a root that this worker does not have. Another worker may have it. */
+export class UnknownRootError extends MetainfoError {}
+
 /** Describes a value in a message. */
 export function shown(value: unknown): string {
   return inspect(value, { depth: 0, breakLength: Infinity }).slice(0, 100);
@@ -34,9 +37,24 @@ export function textOf(error: unknown): string {
   return error.message || errors.map(textOf).join('; ') || error.name;
 }
 
+/** Errors of clients for a server that speaks another protocol. */
+const OTHER_KIND: readonly (readonly [RegExp, kind: string])[] = [
+  [/^Protocol error, got/, 'Redis'],
+  [
+    /connection timeout|timeout expired|timeout exceeded when trying to connect|^received invalid response/i,
+    'PostgreSQL',
+  ],
+];
+
 /** An error of the server or of a connection, for the caller. The errors of ioredis hold the command that failed, and AUTH has a password. */
 export function publicError(error: unknown): MetainfoError {
-  return error instanceof MetainfoError ? error : new MetainfoError('ERR_QUEUE', textOf(error));
+  if (error instanceof MetainfoError) return error;
+  const text = textOf(error);
+  const kind = OTHER_KIND.find(([pattern]) => pattern.test(text))?.[1];
+  return new MetainfoError(
+    'ERR_QUEUE',
+    kind ? `The server does not answer as ${kind} does: is it one? (${text})` : text,
+  );
 }
 
 /** The failure of a torrent that somebody has cancelled: no retry. */

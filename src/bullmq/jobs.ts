@@ -1,5 +1,5 @@
 /** The data of jobs, which nobody trusts, and the context in which workers run them. */
-import { type Job, WaitingError } from 'bullmq';
+import { DelayedError, type Job, WaitingError } from 'bullmq';
 import { any, integer, is, min, optional, pattern, string, type } from 'superstruct';
 import type { Backend } from './backend.ts';
 import { refused, shown } from './failures.ts';
@@ -63,6 +63,20 @@ export function isOtherRequest(one: unknown, other: unknown): boolean {
 /** A job that hashes a part. */
 export function partJob(planId: string, index: number, more: object = {}) {
   return { name: 'part', data: { plan: planId, index }, opts: { ...CHILD, jobId: partJobId(planId, index), ...more } };
+}
+
+/** Milliseconds until a job that this worker cannot run is offered again. */
+const PASS_ON_MS = 500;
+/** How often a job may start before it fails on a worker that lacks its root: for about a minute, a worker that has it may come. */
+const MAX_STARTS = 100;
+
+/** Whether a job may still be passed on to a worker that has its root. */
+export const mayPassOn = ({ attemptsStarted }: Job): boolean => attemptsStarted < MAX_STARTS;
+
+/** Lets another worker run a job soon. It counts as no attempt. */
+export async function passOn(job: Job, token: string | undefined): Promise<never> {
+  await job.moveToDelayed(Date.now() + PASS_ON_MS, token);
+  throw new DelayedError();
 }
 
 /** Lets another worker run a job. */

@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MetainfoError } from '../index.ts';
-import { refused, shown } from './failures.ts';
+import { refused, shown, UnknownRootError } from './failures.ts';
 
 /** Folders of a worker by name. */
 export type Roots = Readonly<Record<string, string>>;
@@ -39,8 +39,7 @@ async function placeOf(roots: Roots, place: unknown): Promise<Place & { below: s
   const slash = text.indexOf('/');
   const name = slash < 0 ? text : text.slice(0, slash);
   const below = slash < 0 ? '' : text.slice(slash + 1);
-  if (!Object.hasOwn(roots, name))
-    throw refused(`this worker has no root named ${shown(name)}: it has ${Object.keys(roots).join(', ')}`);
+  requireNamed(roots, name);
   // Functions that open it check its links.
   if (below !== '' && below.split(/[/\\]/).some((one) => ['', '.', '..'].includes(one)))
     throw outside(text, 'its root');
@@ -48,6 +47,21 @@ async function placeOf(roots: Roots, place: unknown): Promise<Place & { below: s
   const beneath = roots[name] as string;
   await requireRoot(beneath);
   return { path: path.join(beneath, below), beneath, below };
+}
+
+function requireNamed(roots: Roots, name: string): void {
+  if (Object.hasOwn(roots, name)) return;
+  const message = `this worker has no root named ${shown(name)}: it has ${Object.keys(roots).join(', ')}.`;
+  throw new UnknownRootError('ERR_INVALID_ARGUMENT', message);
+}
+
+/**
+ * Checks that this worker has the roots of some places.
+ *
+ * @throws {UnknownRootError}
+ */
+export function requireRootsOf(roots: Roots, places: readonly unknown[]): void {
+  for (const place of places) if (typeof place === 'string') requireNamed(roots, place.split('/', 1)[0] as string);
 }
 
 /**

@@ -1,5 +1,20 @@
 /** Objects of queues in a part store, as JSON: nobody trusts the server of a queue, so jobs hold nothing but their names. */
-import { array, boolean, integer, is, min, nullable, pattern, type Struct, string, type, unknown } from 'superstruct';
+import {
+  array,
+  boolean,
+  enums,
+  integer,
+  is,
+  min,
+  nullable,
+  optional,
+  pattern,
+  refine,
+  type Struct,
+  string,
+  type,
+  unknown,
+} from 'superstruct';
 import { MetainfoError, type PartStore, type StoredName } from '../index.ts';
 import type { ItemResult, StoredItems } from './batch-job.ts';
 import { refused, shown } from './failures.ts';
@@ -10,7 +25,11 @@ const MAX_BYTES = 2 ** 24;
 /** The results of a job: null for items that have none yet. */
 export type StoredResults = (ItemResult | null)[];
 
-const ITEMS = type({ operation: string(), first: min(integer(), 0), items: array(unknown()) });
+const ITEMS = type({
+  operation: enums(['create', 'verify', 'validate']),
+  first: min(integer(), 0),
+  items: array(unknown()),
+});
 const RESULTS = array(
   nullable(
     type({
@@ -19,6 +38,8 @@ const RESULTS = array(
       error: nullable(string()),
       infohashV1: nullable(pattern(string(), /^[0-9a-f]{40}$/)),
       infohashV2: nullable(pattern(string(), /^[0-9a-f]{64}$/)),
+      goodBytes: optional(min(integer(), 0)),
+      totalSize: optional(min(integer(), 0)),
     }),
   ),
 );
@@ -48,10 +69,22 @@ export function storedItems(store: PartStore, id: string, index: number): Promis
 /**
  * The results of a job; null if the store does not have them.
  *
+ * @param stored The items of the job: each must have its own result.
  * @throws {MetainfoError} `ERR_PLAN`
  */
-export function storedResults(store: PartStore, id: string, index: number): Promise<StoredResults | null> {
-  return storedObject(store, id, `results-${index}`, RESULTS as Struct<StoredResults, unknown>);
+export function storedResults(
+  store: PartStore,
+  id: string,
+  index: number,
+  { first, items }: Pick<StoredItems, 'first' | 'items'>,
+): Promise<StoredResults | null> {
+  const own = refine(RESULTS, 'results', (results) => {
+    const isOwn = (result: (typeof results)[number], i: number) =>
+      result === null ||
+      (result.item === first + i && !(result.ok && (result.error !== null || result.goodBytes !== result.totalSize)));
+    return results.length === items.length && results.every(isOwn);
+  });
+  return storedObject(store, id, `results-${index}`, own as Struct<StoredResults, unknown>);
 }
 
 async function storedObject<T>(

@@ -421,15 +421,15 @@ export class TorrentQueue {
     for (let index = 0; index < jobs; index += 1) {
       const job = await this.#answer(this.#batches.getJob(partJobId(id, index)), signal);
       const failure = job ? await this.#failureOfBatch(job, signal) : null;
-      const results = await storedResults(this.#store, id, index);
+      const stored = await storedItems(this.#store, id, index);
+      if (!stored)
+        throw new MetainfoError('ERR_QUEUE', `The items ${index} of the batch ${id} are not in the part store.`);
+      const results = await storedResults(this.#store, id, index, stored);
       if (results?.every((result) => result !== null)) {
         yield* results as ItemResult[];
         continue;
       }
-      const stored = await storedItems(this.#store, id, index);
       const error = textOf(failure ?? lostError('job of the batch'));
-      if (!stored)
-        throw new MetainfoError('ERR_QUEUE', `The items ${index} of the batch ${id} are not in the part store.`);
       for (const [i] of stored.items.entries())
         yield results?.[i] ?? { item: stored.first + i, ok: false, error, infohashV1: null, infohashV2: null };
     }

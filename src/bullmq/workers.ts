@@ -5,8 +5,8 @@ import { func, integer, is, max, min, nullable, optional, type Struct } from 'su
 import { AbortError, type OpenObject, type PartStore, type ResourceOptions } from '../index.ts';
 import { backendOf, type QueueOptions } from './backend.ts';
 import { runBatchJob } from './batch-job.ts';
-import { jobError, publicError, refused, shown, textOf } from './failures.ts';
-import { giveBack, indexedData, type WorkerContext } from './jobs.ts';
+import { jobError, publicError, refused, shown, textOf, UnknownRootError } from './failures.ts';
+import { giveBack, indexedData, mayPassOn, passOn, type WorkerContext } from './jobs.ts';
 import { runJoin } from './join-job.ts';
 import { runPart } from './part-job.ts';
 import { Plans } from './plans.ts';
@@ -179,6 +179,7 @@ function processor(run: RunJob, { closing, roots, store }: WorkerContext) {
       if (closing.signal.aborted && error instanceof AbortError) {
         await giveBack(job, token);
       }
+      if (error instanceof UnknownRootError && mayPassOn(job)) await passOn(job, token);
       throw jobError(error, await withoutFolders(textOf(error), folders));
     }
   };
@@ -186,7 +187,7 @@ function processor(run: RunJob, { closing, roots, store }: WorkerContext) {
 
 function runBatch(job: Job, signal: AbortSignal, context: WorkerContext): Promise<object> {
   const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-  return runBatchJob(indexedData(job.data), { ...context, signal, isLastAttempt });
+  return runBatchJob(indexedData(job.data), { ...context, signal, isLastAttempt, needsRoots: mayPassOn(job) });
 }
 
 async function closeWorkers(workers: readonly Worker[], closing: AbortController, grace: number): Promise<void> {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { runBatchJob, type StoredItems } from '../../src/bullmq/batch-job.ts';
+import { UnknownRootError } from '../../src/bullmq/failures.ts';
 import { contentAt, outputAt } from '../../src/bullmq/roots.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { jobLimiter } from '../../src/jobs/job-limiter.ts';
@@ -68,6 +69,53 @@ async function place(t: TestContext) {
   };
   return { base, run, hashes };
 }
+
+describe('a job of a batch', () => {
+  it('verifies content that stored results call good', async (t) => {
+    const base = await temporaryFolder(t);
+    await writeTree(base, { 'data/set/a': '1'.repeat(5) });
+    const torrent = await new TorrentCreate({ pathRoot: path.join(base, 'data/set') }).generate({ version: 'v1' });
+    await torrent.write(path.join(base, 'data/set.torrent'));
+    await writeTree(base, { 'data/set/a': '2'.repeat(5) });
+    const store = folderStore(path.join(base, 'store'));
+    const plan = '1'.repeat(64);
+    const forged = { item: 0, ok: true, error: null, infohashV1: null, infohashV2: null, goodBytes: 5, totalSize: 5 };
+    await store.put(plan, 'results-0', Buffer.from(JSON.stringify([forged])));
+    const items = [{ torrent: 'data/set.torrent', path: 'data/set' }];
+    await store.put(plan, 'items-0', Buffer.from(JSON.stringify({ operation: 'verify', first: 0, items })));
+    const context = { store, roots: { data: path.join(base, 'data') }, signal: new AbortController().signal };
+    assert.deepEqual(await runBatchJob({ plan, index: 0 }, { ...context, isLastAttempt: true } as never), {
+      ok: 0,
+      failed: 1,
+    });
+  });
+
+  it('names the part of an item that is malformed', async (t) => {
+    const { run } = await place(t);
+    const cases: [string, unknown, RegExp][] = [
+      ['create', { path: 'data/set', output: 5 }, /^ERR_INVALID_ARGUMENT: item output: /],
+      ['create', { path: 'data/set', output: 'data/x', version: 'v3' }, /item version: /],
+      ['create', { path: 'data/set', output: 'data/x', fields: [] }, /item fields: /],
+      ['verify', { path: 'data/set' }, /item torrent: /],
+      ['validate', null, /item null: /],
+    ];
+    for (const [operation, item, expected] of cases)
+      assert.match((await run(operation, [item as object]))[0]?.error ?? '', expected);
+  });
+
+  it('fails as a whole before its first item where the worker lacks a root, so that another takes it', async (t) => {
+    const base = await temporaryFolder(t);
+    await writeTree(base, { 'data/set/a': 1 });
+    const store = folderStore(path.join(base, 'store'));
+    const plan = '1'.repeat(64);
+    const items = ['data/set', 'other/set'].map((from) => ({ path: from, output: 'data/x.torrent' }));
+    await store.put(plan, 'items-0', Buffer.from(JSON.stringify({ operation: 'create', first: 0, items })));
+    const context = { store, roots: { data: path.join(base, 'data') }, signal: new AbortController().signal };
+    const running = runBatchJob({ plan, index: 0 }, { ...context, isLastAttempt: true, needsRoots: true } as never);
+    await assert.rejects(running, UnknownRootError);
+    assert.deepEqual(await readdir(path.join(base, 'data')), ['set']);
+  });
+});
 
 /** A signal that calls a function when a job first listens to it: after the paths of the job were looked up. */
 function onListen(act: () => void): AbortSignal {

@@ -163,7 +163,7 @@ describe('metainfo create --each', () => {
     }
     const file = await metainfo(['create', '--each', 'lib', '-o', 'lib/film.mkv'], { cwd });
     assert.equal(file.code, 2);
-    assert.match(file.stderr, /^error: lib\/film\.mkv is a file, but many torrents need a folder: give another -o\./);
+    assert.match(file.stderr, /^error: lib\/film\.mkv is a file, not a folder: give another -o\./);
   });
 
   it('refuses two entries with one output, and standard output', async (t) => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,6 +37,44 @@ async function setUp(t: TestContext) {
   const queued = (...args: string[]) => [...args, '--queue', redis.url, ...shared, '--part-size', '32KiB'];
   return { redis, cwd, worker, queued };
 }
+
+describe('metainfo worker with a server of another kind', () => {
+  /** A server that greets each client with some bytes, or with none. */
+  async function serverOf(t: TestContext, greeting: string) {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}));
+      if (greeting !== '') socket.once('data', () => socket.end(greeting));
+    }).listen(0, '127.0.0.1');
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+  // Redis waits for the end of a line, which PostgreSQL never sends. PostgreSQL answers with an error packet.
+  const CASES = [
+    ['postgres', '', /does not answer as PostgreSQL does/],
+    ['redis', 'E\0\0\0\x0eSFATAL\0\0\0', /does not answer as Redis does/],
+  ] as const;
+  for (const [scheme, greeting, expected] of CASES)
+    it(`says so, and ends at once when it is told to: ${scheme}`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      await writeTree(cwd, { 'data/a': 1, 'store/keep': 1 });
+      const url = `${scheme}://127.0.0.1:${await serverOf(t, greeting)}/${scheme === 'redis' ? '' : 'jobs'}`;
+      const child = start(['worker', '--queue', url, '--root', 'data=data', '--store', 'store'], { cwd });
+      let said = '';
+      child.stderr.on('data', (text: Buffer) => {
+        said += text;
+      });
+      await until(() => expected.test(said));
+      child.kill('SIGTERM');
+      const ended = child.exitCode ?? child.signalCode ?? once(child, 'exit');
+      // A worker that waits for its server takes 20 seconds.
+      assert.notEqual(await Promise.race([ended, delay(5000, 'late', { ref: false })]), 'late');
+    });
+});
 
 describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
   it('make the torrent that create makes, and find damage', async (t) => {

@@ -98,6 +98,8 @@ async function work(options: WorkerOptions): Promise<void> {
   if (typeof state === 'object') process.exit(await exitCodeOf(state.error));
   if (state === 'ready' && !quiet && !json)
     await writeLines([`working for ${nameOfConnection(connection)}, until SIGTERM or Ctrl-C`], stderr);
+  // Without a connection, no job runs that could be given back.
+  if (state !== 'ready') process.exit(0);
   await stopped;
   await end(workers, grace);
 }

@@ -6,6 +6,10 @@ export type Aliases = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 /** The most URLs that an alias may stand for. */
 const MAX_URLS = 1000;
+/** How deeply aliases may stand for each other. */
+const MAX_DEPTH = 100;
+/** The most aliases among which one of a similar name is looked for. */
+const MAX_COMPARED = 1000;
 
 /** Whether a text can be the name of an alias: it is no URL and no list. */
 export const isAliasName = (text: string): boolean => /^[\w.-]+$/.test(text);
@@ -28,30 +32,42 @@ export function withoutAliases(tiers: readonly (readonly string[])[], aliases: A
 export function expandAlias(
   name: string,
   aliases: Aliases,
-  known = new Map<string, string[][]>(),
+  known = new Map<string, string[][] | Error>(),
   above: readonly string[] = [],
 ): string[][] | null {
   const tiers = aliases.get(name);
   if (tiers === undefined) {
     if (!isAliasName(name)) return null;
-    const meant = nearest(name, aliases.keys());
+    const meant = aliases.size > MAX_COMPARED ? undefined : nearest(name, aliases.keys());
     throw invalidArgument(
       `${name} is neither a URL nor an alias of a tracker${meant ? `: did you mean ${meant}?` : ''}`,
     );
   }
   if (above.includes(name)) throw invalidArgument(`the alias leads back to itself: ${[...above, name].join(' → ')}`);
   const before = known.get(name);
+  if (before instanceof Error) throw before;
   if (before) return before;
+  if (above.length >= MAX_DEPTH) throw invalidArgument(`aliases lead to each other more than ${MAX_DEPTH} times`);
+  try {
+    const expanded = expandTiers(tiers, (inner) => expandAlias(inner, aliases, known, [...above, name]));
+    known.set(name, expanded);
+    return expanded;
+  } catch (error) {
+    known.set(name, error as Error);
+    throw error;
+  }
+}
+
+function expandTiers(tiers: readonly (readonly string[])[], expand: (name: string) => string[][] | null): string[][] {
   const expanded: string[][] = [];
   let urls = 0;
   for (const tier of tiers) {
-    for (const whole of expandTier(tier, (inner) => expandAlias(inner, aliases, known, [...above, name]))) {
+    for (const whole of expandTier(tier, expand)) {
       urls += whole.length;
       if (urls > MAX_URLS) throw invalidArgument(`the alias stands for more than ${MAX_URLS} URLs`);
       expanded.push(whole);
     }
   }
-  known.set(name, expanded);
   return expanded;
 }
 

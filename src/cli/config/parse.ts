@@ -132,6 +132,8 @@ class Reader {
 
   /** The result of parsing a value; undefined for one that is refused. */
   #attempt<T>(place: TomlPath, parse: () => T): T | undefined {
+    // Problems that are not listed are not worth the search for similar names.
+    if (this.problems.length > MAX_LISTED) return undefined;
     try {
       return parse();
     } catch (error) {
@@ -175,7 +177,7 @@ class Reader {
     const aliases = new Map(
       entries.map(([name, value]) => [name, this.#attempt(['trackers', name], () => tiersFrom(value)) ?? []]),
     );
-    const known = new Map<string, string[][]>();
+    const known = new Map<string, string[][] | Error>();
     for (const name of aliases.keys()) {
       const place = ['trackers', name];
       if (isAliasName(name)) this.#attempt(place, () => expandAlias(name, aliases, known));

@@ -5,6 +5,7 @@ import { ISSUE_CODES } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument, nearest } from '../../errors/guard.ts';
 import { printable } from '../../text/printable.ts';
+import { appended } from '../options/option-values.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr } from '../terminal/output.ts';
@@ -22,7 +23,7 @@ export interface FindingOptions {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the code of a warning
  */
 export function collectCode(code: string, before: string[] = []): string[] {
-  if (Object.hasOwn(ISSUE_CODES, code)) return [...before, code];
+  if (Object.hasOwn(ISSUE_CODES, code)) return appended(before, code);
   const meant = nearest(code, Object.keys(ISSUE_CODES));
   const hint = code.startsWith('ERR_')
     ? 'it makes every creation fail'

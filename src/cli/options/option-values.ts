@@ -104,11 +104,17 @@ export interface NamedRoot {
   folder: string;
 }
 
+/** Appends to the list of a repeatable option in place: copies of it would take quadratic time. */
+export function appended<T>(list: T[], value: T): T[] {
+  list.push(value);
+  return list;
+}
+
 /** Appends one named folder: `NAME=PATH`. */
 export function collectRoot(text: string, before: NamedRoot[] = []): NamedRoot[] {
   const [, name = '', folder = ''] = /^([A-Za-z0-9_.-]{1,64})=(.+)$/s.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('Expected NAME=PATH, such as media=/srv/media.');
-  return [...before, { name, folder: withHome(folder) }];
+  return appended(before, { name, folder: withHome(folder) });
 }
 
 /** Refuses an empty name of a file. */
@@ -131,23 +137,26 @@ export function collectKey(text: string, before: ExtraKey[] = []): ExtraKey[] {
   const isInfo = text.startsWith('info.');
   const key = text.slice(isInfo ? 5 : 0, Math.max(0, equals));
   if (key === '') throw new InvalidArgumentError('Expected KEY=TEXT, such as publisher=me or info.x=1.');
-  return [...before, { isInfo, key, text: text.slice(equals + 1) }];
+  return appended(before, { isInfo, key, text: text.slice(equals + 1) });
 }
 
 /** Appends one value of a repeatable option. */
 export function collect(text: string, before?: string[] | false): string[] {
-  return [...(before || []), text];
+  return appended(before || [], text);
 }
 
 /** Appends one tier of trackers: URLs separated by commas. */
 export function collectTier(text: string, before: string[][] = []): string[][] {
-  return [...before, text.split(',').map((url) => url.trim())];
+  return appended(
+    before,
+    text.split(',').map((url) => url.trim()),
+  );
 }
 
 /** Appends one DHT node: `host:port` or `[IPv6]:port`. */
 export function collectNode(text: string, before: DhtNode[] = []): DhtNode[] {
   const peer = parsePeer(text);
-  if (peer) return [...before, [peer.host, peer.port]];
+  if (peer) return appended(before, [peer.host, peer.port]);
   throw new InvalidArgumentError('Expected HOST:PORT, such as router.example:6881.');
 }
 
@@ -287,4 +296,9 @@ export function cacheOf({ cache, cacheDir }: CacheOptions): CacheChoice {
 /** The cache folder given by the user, which can be inside the content. */
 export function cacheFolders({ cacheDir }: CacheOptions): string[] {
   return cacheDir ? [path.resolve(cacheDir)] : [];
+}
+
+/** Adds the option that allows the hosts of web objects: nobody trusts the URLs of a plan. */
+export function allowHostOption(command: Command): Command {
+  return command.option('--allow-host <host>', 'a host that the plan may read web objects from (repeatable)', collect);
 }
