@@ -1,8 +1,9 @@
 /** Finds the files of a plan on this machine, and compares them with what the plan says. */
-import { realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { RangeReader } from '../create/sources/source-data.ts';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
+import { isWithin } from '../disk/path-within.ts';
 import { errnoOf, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError, shown, throwSystemError } from '../errors/errors.ts';
@@ -67,7 +68,11 @@ export async function requireUnchanged(
     const numbers = await untilAbort(signal, statFiles(some));
     for (const [i, { index, real }] of some.entries()) {
       const error = changeOf(numbers.subarray(i * STAT_NUMBERS), files, { index, path: real });
-      if (error) problems.push(error);
+      // A file with the planned times is the planned file. Any other answer could be about a file outside the root.
+      const isUnproven = error !== null || files.mtimeMs[index] === null || files.ctimeMs[index] === null;
+      if (isUnproven && (await leadsOut(real, root)))
+        problems.push(changed(real, 'a symbolic link leads out of the root'));
+      else if (error) problems.push(error);
     }
   }
   const [problem] = problems;
@@ -78,6 +83,20 @@ export async function requireUnchanged(
   const all = `${problems.length} files are not as they were planned: ${messages.join('; ')}${more}.`;
   const message = problems.length > 1 ? all : problem.message;
   throw new MetainfoError(code, code === 'ERR_FILE_CHANGED' ? `${message} ${ADVICE}` : message, { path: file });
+}
+
+/** Whether a symlink on the way from the root to a file leads out of the root, or nowhere. */
+async function leadsOut(file: string, root: string): Promise<boolean> {
+  let place = root;
+  for (const name of path.relative(root, file).split(path.sep)) {
+    place = path.join(place, name);
+    const status = await lstat(place).catch(() => null);
+    if (status === null) return false;
+    if (!status.isSymbolicLink()) continue;
+    const real = await realpath(place).catch(() => null);
+    if (real === null || !isWithin(root, real)) return true;
+  }
+  return false;
 }
 
 /** The problems that a message lists. */

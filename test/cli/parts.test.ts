@@ -167,20 +167,31 @@ describe('metainfo plan --part-size, hash-part and join', () => {
   it('hashes the parts of a file on a web server', async (t) => {
     const cwd = await temporaryFolder(t);
     const content = Buffer.alloc(100 * KIB, 'film');
-    const url = (await webServer(t, content)).url();
+    const web = await webServer(t, content);
+    const url = web.url();
     const planning = await metainfo(
       ['plan', url, '-o', 'plan.json', '--part-size', '48KiB', '-l', '16KiB', '-k', 'v2'],
       { cwd },
     );
     assert.equal(planning.code, 0, planning.stderr);
     const { parts } = JSON.parse(String(await bytesOf(cwd, 'plan.json')));
+    const { host, hostname } = new URL(url);
+    const hash = (index: number, ...more: string[]) =>
+      metainfo(['hash-part', 'plan.json', '--index', `${index}`, '--parts', 'p', ...more], { cwd });
+    const join = (...more: string[]) =>
+      metainfo(['join', 'plan.json', '--parts', 'p', '-o', 'x.torrent', ...more], { cwd });
+    const requests = web.requests.length;
+    for (const refused of [await hash(0), await hash(0, '--allow-host', 'other.example'), await join()]) {
+      assert.equal(refused.code, 1);
+      assert.ok(refused.stderr.includes(`reads files from ${host}: `), refused.stderr);
+      assert.match(refused.stderr, /--allow-host HOST\. \[ERR_PLAN\]/);
+    }
+    assert.equal(web.requests.length, requests);
     for (let index = 0; index < parts; index += 1) {
-      const { code, stderr } = await metainfo(['hash-part', 'plan.json', '--index', `${index}`, '--parts', 'p'], {
-        cwd,
-      });
+      const { code, stderr } = await hash(index, '--allow-host', index === 0 ? host : hostname);
       assert.equal(code, 0, stderr);
     }
-    const { code, stderr } = await metainfo(['join', 'plan.json', '--parts', 'p', '-o', 'x.torrent'], { cwd });
+    const { code, stderr } = await join('--allow-host', 'other.example', '--allow-host', host);
     assert.equal(code, 0, stderr);
     const draft = new TorrentCreate({
       sources: [{ path: path.basename(url), data: content }],

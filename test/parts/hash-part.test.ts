@@ -8,6 +8,7 @@ import { PartError } from '../../src/errors/part-error.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
 import { joinParts } from '../../src/parts/join-parts.ts';
+import { withId } from '../../src/parts/plan.ts';
 import { seal } from '../../src/parts/sealed-part.ts';
 import { planParts } from '../../src/parts/torrent-plan.ts';
 import { ENGINES } from '../support/choose-engine.ts';
@@ -33,6 +34,33 @@ async function planned(t: TestContext) {
 }
 
 describe('hashPart and joinParts', () => {
+  it('tell nothing of files outside the root that links lead to', async (t) => {
+    const { cwd, pathRoot, plan } = await planned(t);
+    const outside = path.join(cwd, 'outside');
+    await writeTree(outside, { same: 144 * KIB, other: 5, c: 30 * KIB });
+    // The plan of an engine may have no times: then only the sizes must be right.
+    const unchecked = {
+      ...plan,
+      torrent: null,
+      nonce: 'x',
+      files: { ...plan.files, mtimeMs: [null, null], ctimeMs: [null, null] },
+    };
+    const forged = await withId(unchecked);
+    await rm(path.join(pathRoot, 'a'));
+    for (const target of ['same', 'other', 'missing']) {
+      await symlink(path.join(outside, target), path.join(pathRoot, 'a'));
+      for (const one of [plan, forged])
+        await assert.rejects(hashPart(one, 0), {
+          code: 'ERR_FILE_CHANGED',
+          message: `${pathRoot}/a changed after it was planned: a symbolic link leads out of the root. Make a new plan.`,
+        });
+      await rm(path.join(pathRoot, 'a'));
+    }
+    await rm(path.join(pathRoot, 'b'), { recursive: true });
+    await symlink(outside, path.join(pathRoot, 'b'));
+    await assert.rejects(hashPart(forged, 3), { message: /b\/c changed .*a symbolic link leads out/ });
+  });
+
   const CHANGES: [what: string, change: (pathRoot: string, cwd: string) => Promise<unknown>, problem: RegExp][] = [
     [
       'rewritten, with its size and mtime put back',
@@ -70,7 +98,7 @@ describe('hashPart and joinParts', () => {
         await rm(path.join(root, 'a'));
         await symlink(path.join(cwd, 'elsewhere'), path.join(root, 'a'));
       },
-      /its status changed/,
+      /a symbolic link leads out of the root/,
     ],
   ];
   for (const [what, change, problem] of CHANGES)

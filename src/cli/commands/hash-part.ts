@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { formatBytes } from '../../text/format.ts';
 import { forSchedulers } from '../exit.ts';
 import {
+  allowHostOption,
   type HashingOptions,
   hashingOptions,
   parseFolder,
@@ -18,6 +19,7 @@ interface HashPartOptions extends HashingOptions, SummaryOptions {
   index: number;
   parts: string;
   root?: string;
+  allowHost?: string[];
 }
 
 const EXAMPLES = `
@@ -48,7 +50,7 @@ export function addHashPart(program: Command): void {
       parseFolder,
     )
     .option('--root <path>', 'where the planned file or folder is on this machine (default: as planned)', parseFolder);
-  summaryOptions(hashingOptions(command))
+  summaryOptions(hashingOptions(allowHostOption(command)))
     .addHelpText('after', EXAMPLES)
     .action((file: string, options: HashPartOptions) =>
       forSchedulers(() => interruptible((signal) => run(file, options, signal))),
@@ -56,8 +58,8 @@ export function addHashPart(program: Command): void {
 }
 
 async function run(file: string, options: HashPartOptions, signal: AbortSignal): Promise<void> {
-  const { index, parts: folder, root, threads = null, memoryLimit, json, quiet } = options;
-  const [{ openObject, readPlan }, { storePart }, { folderStore }] = await Promise.all([
+  const { index, parts: folder, root, allowHost, threads = null, memoryLimit, json, quiet } = options;
+  const [{ openerOf, readPlan }, { storePart }, { folderStore }] = await Promise.all([
     import('../parts/read-plan.ts'),
     import('../../parts/hash-part.ts'),
     import('../../parts/store.ts'),
@@ -71,7 +73,7 @@ async function run(file: string, options: HashPartOptions, signal: AbortSignal):
     memoryLimit,
     signal,
     progress,
-    open: openObject,
+    open: openerOf(plan, allowHost),
   });
   const seconds = process.uptime() - started;
   const { id, parts } = plan;

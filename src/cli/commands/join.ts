@@ -3,7 +3,13 @@ import type { Command } from 'commander';
 import { formatBytes, plural } from '../../text/format.ts';
 import { infohashLines } from '../create/summary.ts';
 import { forSchedulers } from '../exit.ts';
-import { type OutputOptions, parseFolder, type SummaryOptions, summaryOptions } from '../options/option-values.ts';
+import {
+  allowHostOption,
+  type OutputOptions,
+  parseFolder,
+  type SummaryOptions,
+  summaryOptions,
+} from '../options/option-values.ts';
 import { fileOf, nameOfTarget, reportTo, requireWritable, writeTorrent } from '../options/target.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 import { printableJson } from '../terminal/json.ts';
@@ -12,6 +18,7 @@ import { writeLines } from '../terminal/output.ts';
 interface JoinOptions extends OutputOptions, SummaryOptions {
   parts: string;
   root?: string;
+  allowHost?: string[];
   recheck: boolean;
   magnet?: boolean;
 }
@@ -42,7 +49,7 @@ export function addJoin(program: Command): void {
     .option('--no-recheck', 'do not compare the files with the plan')
     .option('--magnet', 'also print the magnet link')
     .option('--force', 'replace the output if it exists');
-  summaryOptions(command)
+  summaryOptions(allowHostOption(command))
     .addHelpText('after', EXAMPLES)
     .action((file: string, options: JoinOptions) =>
       forSchedulers(() => interruptible((signal) => run(file, options, signal))),
@@ -50,8 +57,8 @@ export function addJoin(program: Command): void {
 }
 
 async function run(file: string, options: JoinOptions, signal: AbortSignal): Promise<void> {
-  const { parts: folder, root, recheck, magnet, force = false, json, quiet } = options;
-  const [{ openObject, readPlan }, { joinParts }, { folderStore }] = await Promise.all([
+  const { parts: folder, root, allowHost, recheck, magnet, force = false, json, quiet } = options;
+  const [{ openerOf, readPlan }, { joinParts }, { folderStore }] = await Promise.all([
     import('../parts/read-plan.ts'),
     import('../../parts/join-parts.ts'),
     import('../../parts/store.ts'),
@@ -65,7 +72,8 @@ async function run(file: string, options: JoinOptions, signal: AbortSignal): Pro
   const store = folderStore(folder);
   const get = (index: number) => store.get(id, index);
   const output = fileOf(target);
-  const torrent = await joinParts(plan, get, { root, recheck, outputPath: output, signal, open: openObject });
+  const open = recheck ? openerOf(plan, allowHost) : undefined;
+  const torrent = await joinParts(plan, get, { root, recheck, outputPath: output, signal, open });
   await writeTorrent(torrent, target, { force, mtime });
   const seconds = process.uptime() - started;
   const { infohashV1, infohashV2, nFiles, totalSize, torrentVersion } = torrent;
