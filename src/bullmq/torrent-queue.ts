@@ -163,12 +163,13 @@ export class TorrentQueue {
    * @param items What to do: their fields are those of {@link BatchItems}.
    * @param options How to divide the items.
    * @param options.perJob The items of one job, by default 50.
+   * @param options.signal Stops queuing: jobs that were queued before go on.
    * @throws {MetainfoError} `ERR_QUEUE` if the server does not answer
    */
   async addBatch<Operation extends BatchOperation>(
     operation: Operation,
     items: Iterable<BatchItems[Operation]> | AsyncIterable<BatchItems[Operation]>,
-    { perJob = 50 }: { perJob?: number } = {},
+    { perJob = 50, signal }: { perJob?: number; signal?: AbortSignal | undefined } = {},
   ): Promise<QueuedBatch> {
     const isList = typeof items === 'object' && items !== null;
     if (!isList || !(Symbol.iterator in items || Symbol.asyncIterator in items))
@@ -180,9 +181,10 @@ export class TorrentQueue {
     const id = createHash('sha256').update(randomBytes(32)).digest('hex');
     let jobs = 0;
     const add = async ({ index, items }: { index: number; items: unknown[] }) => {
+      throwIfAborted(signal);
       await storeObject(this.#store, id, `items-${index}`, { operation, first: index * perJob, items });
       const opts = { ...RETRIES, ...KEEP, jobId: partJobId(id, index) };
-      await this.#answer(this.#batches.add('batch', { plan: id, index }, opts));
+      await this.#answer(this.#batches.add('batch', { plan: id, index }, opts), signal);
     };
     const batches = async function* () {
       let batch: unknown[] = [];

@@ -1,7 +1,7 @@
 /** The draft of a torrent: its fields, checked once, and its methods. */
 import path from 'node:path';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { checkOptions, Flag, type OptionStructs, readSafely } from '../errors/guard.ts';
+import { checkOptions, Flag, type OptionStructs, readSafely, Signal } from '../errors/guard.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
@@ -34,9 +34,11 @@ export interface GetPathsOptions {
    * @default false
    */
   v1Order?: boolean;
+  /** Cancels the scan, which then rejects with an {@link AbortError}. */
+  signal?: AbortSignal | undefined;
 }
 
-const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag };
+const GET_PATHS: OptionStructs<GetPathsOptions> = { clean: Flag, v1Order: Flag, signal: Signal };
 
 /** A torrent that was just made, and the times of its files. */
 export interface GenerateResult<V extends TorrentVersion = TorrentVersion> {
@@ -212,12 +214,12 @@ export class TorrentCreate implements Draft {
    * @throws {MetainfoError} for files that cannot be read
    */
   async getPaths(options: GetPathsOptions = {}): Promise<string[]> {
-    const { clean = true, v1Order = false } = checkOptions(options, GET_PATHS, { example: '{ clean: false }' });
+    const { clean = true, v1Order = false, signal } = checkOptions(options, GET_PATHS, { example: '{ clean: false }' });
     const named = namedPaths(this);
     const sources = sourceFiles(this.fields.sources ?? []);
     if ((named || sources.length > 0) && !clean)
       return [...(named ?? []), ...sources.map(({ path: parts }) => parts)].map((parts) => parts.join('/'));
-    const { isSingleFile, files } = await findFiles(this, { v1Order, systemFiles: !clean, sources });
+    const { isSingleFile, files } = await findFiles(this, { v1Order, systemFiles: !clean, sources, signal });
     return files.map((file) => file.path.join('/') || (isSingleFile ? this.#singlePath() : ''));
   }
 

@@ -20,6 +20,8 @@ export interface WriteOptions extends BeneathOptions {
    * @default now
    */
   mtime?: Date | undefined;
+  /** Cancels the write while it waits for others. One that has begun ends. */
+  signal?: AbortSignal | undefined;
 }
 
 /**

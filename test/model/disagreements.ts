@@ -32,6 +32,33 @@ export const DISAGREEMENTS: Readonly<Record<string, string>> = {
     'The models read a missing `meta version` as 2, with a warning.',
 };
 
+const NOT_CANONICAL =
+  'A v1 torrent with a key `file tree` that is no tree, and with an `info` that is not canonical. The key makes it a hybrid here, whose `info` must be canonical; libtorrent reads it as v1.';
+
+/** Disagreements that only other seeds and fuzzing show. No seed must show them. */
+export const OTHER_DISAGREEMENTS: Readonly<Record<string, string>> = {
+  'compat: accepted, libtorrent: the v1 and v2 file metadata does not match':
+    'A hybrid of a single file with `attr: p` beside `length`: BEP 3 gives a single file no flags.',
+  'compat: refused: duplicate_key': NOT_CANONICAL,
+  'compat: refused: hash_length':
+    'A `pieces root` of a wrong size on an empty file, which libtorrent does not read. Every other hash of a wrong size is an error too.',
+  'compat: refused: layers_key':
+    'A v1 torrent with junk in `piece layers`, which libtorrent does not read without a v2 part.',
+  'compat: refused: leading_zero': NOT_CANONICAL,
+  'compat: refused: name_mismatch':
+    'A hybrid of a single file whose name differs between v1 and v2 after libtorrent has removed characters from it.',
+  'compat: refused: piece_length':
+    'A piece length just above 512 MiB: libtorrent 2.0.8 loads a few of them, and no creator writes one.',
+  'compat: refused: required':
+    'A pad file whose `path.utf-8` is empty: libtorrent does not need the path of a pad file.',
+  'compat: refused: unsafe_path':
+    'A name such as `.` where libtorrent uses another key or the infohash. Other clients find no files there.',
+  'compat: refused: unsorted_key': NOT_CANONICAL,
+  'default: accepted, libtorrent: incorrect number of piece hashes in torrent file':
+    'A single file whose `attr` has `l`: other clients ignore the key, so it is a warning.',
+  'default: accepted, libtorrent: missing name in torrent file': `${NAMED_SINCE} The default profile warns.`,
+};
+
 /** Disagreements that only `METAINFO_MUTANTS=30000` shows. */
 export const RARE_DISAGREEMENTS: Readonly<Record<string, string>> = {
   'compat: files: v1':

@@ -27,6 +27,7 @@ const RULES: readonly Rule[] = [
   disallowedFields,
   structure,
   safeName,
+  singleFileFlags,
   lengthXorFiles,
   notEmpty,
   libtorrentSizes,
@@ -135,7 +136,7 @@ export function disallowedFields({ version, info, has, issues }: Subject): void 
 }
 
 /** The name becomes a file or folder on disk, so it must be safe. libtorrent prefers `name.utf-8`. */
-function safeName({ version, info, has, issues }: Subject): void {
+function safeName({ version, info, has, flat, issues }: Subject): void {
   const single = !has('files') && (version !== 'v2' || has('length'));
   const used = info.nameUtf8 == null ? 'name' : 'name.utf-8';
   for (const [key, name] of [
@@ -143,6 +144,13 @@ function safeName({ version, info, has, issues }: Subject): void {
     ['name.utf-8', info.nameUtf8],
   ] as const) {
     const problem = name == null || issues.covers(['info', key]) ? null : unsafeComponent(name);
+    const isOnlyFile = single || (version === 'v2' && flat?.length === 1 && flat[0]?.path.length === 1);
+    // The name of a v2 file is the one in the tree.
+    const fileName = version === 'v2' ? flat?.[0]?.path[0] : name;
+    if (!problem && key === used && isOnlyFile && DIRECTION_MARKS.test(fileName ?? '')) {
+      const message = 'the name has only text direction marks, which libtorrent removes';
+      issues.add('unsafe_path', ['info', key], message, issues.rules.ignoredByClients);
+    }
     if (!problem) continue;
     const message = `${problem} as the name: ${shown(name)}`;
     // libtorrent then names a folder by its infohash, but has no name for a file.
@@ -151,6 +159,19 @@ function safeName({ version, info, has, issues }: Subject): void {
     if (nameless) issues.add('unsafe_path', ['info', key], message);
     else issues.forgivable('unsafe_path', ['info', key], message);
   }
+}
+
+const DIRECTION_MARKS = /^[\u200e\u200f\u202a-\u202e\u2066-\u2069]+$/;
+
+/** A single file has no flags in the models, but libtorrent reads them: a link then has no content, and a pad file is not shown. */
+function singleFileFlags({ version, info, has, issues }: Subject): void {
+  const attr = version !== 'v2' && has('length') ? info.extra?.get('attr') : undefined;
+  const flags = attr instanceof Uint8Array ? Buffer.from(attr).toString('latin1') : '';
+  const path = ['info', 'attr'];
+  if (flags.includes('l'))
+    issues.add('symlink', path, 'a single file cannot be a symbolic link', issues.rules.refusedByLibtorrent);
+  if (flags.includes('p'))
+    issues.add('padfile_alignment', path, 'a single file cannot be a pad file', issues.rules.ignoredByClients);
 }
 
 /** A v1 info dictionary has either `length` (a single file) or `files`. */

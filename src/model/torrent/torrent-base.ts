@@ -14,6 +14,7 @@ import {
   type OptionStructs,
   oneOf,
   Path,
+  Signal,
   Text,
 } from '../../errors/guard.ts';
 import { padsIn } from '../../layout/padding.ts';
@@ -102,7 +103,7 @@ interface ValidatedBytes {
   context: ValidationContext;
 }
 
-const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime, beneath: Path };
+const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime, beneath: Path, signal: Signal };
 const DUMP: OptionStructs<{ mode?: 'str' | 'binary' }> = { mode: oneOf('str', 'binary') };
 const Paths = expected<readonly string[]>(
   'a list of paths',
@@ -518,6 +519,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * @param target The path of the torrent file.
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`,
    *   `ERR_INVALID_ARGUMENT`
+   * @throws {AbortError} if the signal fires before the write begins
    */
   async write(target: string, options: WriteOptions = {}): Promise<void> {
     requirePath(target);

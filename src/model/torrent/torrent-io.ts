@@ -30,5 +30,5 @@ export function readTorrentFile(
  * @throws {MetainfoError} as {@link writeWhole}
  */
 export function writeTorrentFile(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
-  return limiter.run(undefined, () => writeWhole(target, bytes, options));
+  return limiter.run(options.signal, () => writeWhole(target, bytes, options));
 }

@@ -36,6 +36,6 @@ describe('a configuration as long as it may be', () => {
   it('has many values of one option', () => {
     const toml = `[create]\nwebseed = [${lines(40_000, (i) => `"http://h/${i}",`)}]\n`;
     const { create } = withinCpu(3, () => parseConfig(Buffer.from(toml), 'config.toml'));
-    assert.equal((create.get('webseed')?.value as string[]).length, 40_000);
+    assert.equal([create.get('webseed')?.value].flat().length, 40_000);
   });
 });

@@ -378,3 +378,35 @@ describe('a ValidationError', () => {
     assert.deepEqual(codesOf(bytes), [['required', 'info', 'file tree', 'é', '', 'length']]);
   });
 });
+
+describe('a single file that libtorrent reads in another way', () => {
+  // libtorrent 2.0.8 refuses the link (it has no content, so the number of pieces is wrong) and the name, which it empties.
+  const CASES: [info: Changes, code: string, compat: boolean][] = [
+    [{ attr: 'l' }, 'symlink', false],
+    [{ attr: 'xp' }, 'padfile_alignment', true],
+    [{ name: '\u202e' }, 'unsafe_path', true],
+    [{ name: '\u200f\u2066' }, 'unsafe_path', true],
+  ];
+  for (const [info, code, isInCompat] of CASES)
+    it(`is refused by strict with ${code}: ${JSON.stringify(info)}`, () => {
+      const bytes = withInfo('v1', info);
+      const valid = (profile: 'default' | 'strict' | 'compat') => {
+        const { torrent, issues } = Torrent.inspect(bytes, { context: { profile } });
+        assert.ok(issues.some((issue) => issue.code === code));
+        return torrent !== null;
+      };
+      assert.deepEqual([valid('default'), valid('strict'), valid('compat')], [true, false, isInCompat]);
+    });
+
+  it('is refused in v2 too', () => {
+    const name = '\u202e';
+    const v2 = build({ version: 'v2', content: { [name]: FILE }, info: { name } }).bytes;
+    const { issues } = Torrent.inspect(v2, { context: { profile: 'strict' } });
+    assert.ok(issues.some(({ code, severity }) => code === 'unsafe_path' && severity === 'error'));
+  });
+
+  it('may have other flags, and marks beside other characters', () => {
+    for (const info of [{ attr: 'x' }, { name: 'a\u202e' }])
+      assert.notEqual(Torrent.inspect(withInfo('v1', info), { context: { profile: 'strict' } }).torrent, null);
+  });
+});
