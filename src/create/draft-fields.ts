@@ -76,14 +76,14 @@ export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
   extra?: BencodeMap | undefined;
 
   /**
-   * The files and folders to include, beneath `pathRoot`: absolute, or relative to it.
+   * The files and folders to include, beneath `pathRoot`: absolute, or relative to it. v1 sorts them as `sortV1` does.
    *
    * @default everything beneath `pathRoot`
    */
   paths?: readonly string[] | null | undefined;
   /**
    * Files whose content does not come from this disk. With sources, files on disk are included only if `paths` names them,
-   * and `include` and `exclude` apply to those. v1 keeps the given order: first the paths, then the sources.
+   * and `include` and `exclude` apply to those. In v1, the sources follow the files on disk in the given order.
    */
   sources?: readonly Source[] | null | undefined;
   /**

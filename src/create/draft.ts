@@ -29,7 +29,7 @@ export interface GetPathsOptions {
    */
   clean?: boolean;
   /**
-   * Use v1 order instead of the order of a v2 tree. An order that the draft gives is kept.
+   * Use v1 order instead of the order of a v2 tree. The order of a file list in `info` is kept.
    *
    * @default false
    */

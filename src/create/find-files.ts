@@ -3,7 +3,6 @@
 import { type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
 import type { StoredLink } from '../disk/scan-links.ts';
 import { FileTable } from '../layout/file-table.ts';
-import { sortV1 } from '../layout/order.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { type Draft, relativeParts } from './draft-fields.ts';
@@ -28,7 +27,7 @@ export interface FoundFiles {
 /** How {@link findFiles} scans and orders. */
 export interface FindOptions
   extends Pick<ScanOptions, 'readable' | 'beneath' | 'systemFiles' | 'signal' | 'slot' | 'onProblem' | 'onLeftOut'> {
-  /** Order the files as v1 torrents do, instead of as a v2 tree. A v1 order that the draft gives is kept. */
+  /** Order the files as v1 torrents do, instead of as a v2 tree. The order of a file list in the draft is kept. */
   v1Order: boolean;
   /** The sources of the draft. */
   sources: readonly SourceFile[];
@@ -46,13 +45,15 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const isOnDisk = named !== null || sources.length === 0;
   const found = isOnDisk ? await scan(draft.pathRoot, named, { ...policies, ...options }) : null;
   const scanned = withLinks(new FileTable<ContentFile>(found ?? []), found?.links ?? []);
-  const listed = named && v1Order ? inNamedOrder(scanned.rows(), named) : null;
+  // `paths` are sorted as `V1Hasher` sorts them; only a file list or tree of the draft has an order of its own.
+  const listed = named && v1Order && !draft.fields.paths ? inNamedOrder(scanned.rows(), named) : null;
   if (sources.length === 0) {
     const isSingleFile = scanned.length === 1 && (found?.isFile === true || namesSingleFile(draft));
     if (listed) return { isSingleFile, files: new FileTable(listed) };
     return { isSingleFile, files: await orderFiles(scanned, v1Order ? 'v1' : 'v2') };
   }
-  const files = new FileTable<ContentFile>([...(listed ?? scanned), ...sources]);
+  const onDisk = listed ?? (v1Order ? await orderFiles(scanned, 'v1') : scanned);
+  const files = new FileTable<ContentFile>([...onDisk, ...sources]);
   const sorted = await orderDistinctFiles(files);
   const isSingleFile = files.length === 1 && scanned.length === 0 && isSingleSource(draft);
   return { isSingleFile, files: v1Order ? files : sorted };
@@ -90,16 +91,9 @@ function isSingleSource({ fields: { sources }, info }: Draft): boolean {
   return sources?.length === 1 && sources[0]?.path === info.name;
 }
 
-/** The order of the named paths. The files of a named folder are in v1 order at the folder's place. */
+/** The order of the files that a draft lists. */
 function inNamedOrder(files: readonly ContentFile[], named: readonly (readonly string[])[]): ContentFile[] {
   const ranks = new Map(named.map((parts, index) => [parts.join('/'), index]));
-  const rankOf = (parts: readonly string[]) => {
-    for (let depth = parts.length; depth >= 0; depth -= 1) {
-      const rank = ranks.get(parts.slice(0, depth).join('/'));
-      if (rank !== undefined) return rank;
-    }
-    return named.length;
-  };
-  const ranked = sortV1(files).map((file) => ({ file, rank: rankOf(file.path) }));
-  return ranked.sort((a, b) => a.rank - b.rank).map(({ file }) => file);
+  const rankOf = ({ path }: ContentFile) => ranks.get(path.join('/')) ?? named.length;
+  return [...files].sort((a, b) => rankOf(a) - rankOf(b));
 }

@@ -13,9 +13,9 @@ export function isSystemFile(name: string): boolean {
   return SYSTEM_FILES.has(name) || isTemporary(name);
 }
 
-/** Requires a name that a torrent can hold (BEP 3: UTF-8). The error shows its bytes. */
-export function requireName(name: Buffer, text: string, folder: string): void {
-  const problem = isUtf8(name) ? unsafeComponent(text) : NOT_UTF8;
+/** Requires a name that a torrent can hold (BEP 3: UTF-8), or any safe bytes. The error shows the bytes. */
+export function requireName(name: Buffer, text: string, folder: string, anyBytes = false): void {
+  const problem = anyBytes || isUtf8(name) ? unsafeComponent(text) : NOT_UTF8;
   if (problem) throw nameError(nodePath.join(folder, escaped(name)), problem);
 }
 

@@ -4,6 +4,7 @@ import { onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { Addon, NativeListing } from '../hash/addon.ts';
 import { pathBytes } from '../layout/file-table.ts';
+import { nameText } from '../text/name-bytes.ts';
 import type { ListedFolder, Listing, ListOptions, OtherEntry } from './listing.ts';
 import { isFolder } from './stat-files.ts';
 
@@ -54,10 +55,10 @@ function othersOf({ others, errors, modes }: NativeListing): OtherEntry[] {
   });
 }
 
-/** Splits a path into that of its folder, whose names are UTF-8, and a name in the system's bytes; none if it is the folder's own. */
+/** Splits a path into that of its folder and a name in the system's bytes; none if it is the folder's own. */
 function split(bytes: Uint8Array, isFolder: boolean): [folder: string, name: Buffer | null] {
   const path = Buffer.from(bytes);
-  if (isFolder) return [path.toString(), null];
+  if (isFolder) return [nameText(path), null];
   const end = path.lastIndexOf(0);
-  return [path.toString('utf8', 0, Math.max(0, end)), path.subarray(end + 1)];
+  return [nameText(path.subarray(0, Math.max(0, end))), path.subarray(end + 1)];
 }

@@ -1,8 +1,10 @@
 /** The symbolic links of a scan: where they lead, and how a torrent stores them. */
-import { lstat, readlink, realpath } from 'node:fs/promises';
+import { lstat, readlink } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { systemPath } from '../text/name-bytes.ts';
 import { componentsWithin } from './path-within.ts';
+import { realPath } from './real-path.ts';
 import type { ScanPolicies } from './scan.ts';
 import { type Status, statusOf } from './stat-files.ts';
 
@@ -61,9 +63,9 @@ export async function follow(path: string): Promise<{ real: string; asked: Promi
 
 async function resolveLink(path: string): Promise<string> {
   try {
-    return await realpath(path);
+    return await realPath(path);
   } catch (error) {
-    const isLink = await lstat(path).then(
+    const isLink = await lstat(systemPath(path)).then(
       (status) => status.isSymbolicLink(),
       () => false,
     );

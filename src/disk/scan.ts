@@ -9,6 +9,7 @@ import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.t
 import { addonOrNull } from '../hash/addon.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { type FileColumns, FileTable, pathBytes } from '../layout/file-table.ts';
+import { nameBytes, nameText } from '../text/name-bytes.ts';
 import { type BeneathOptions, requireBeneath } from './beneath.ts';
 import { isSystemFile, requireName } from './entry-names.ts';
 import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
@@ -101,6 +102,12 @@ export interface ScanOptions extends ScanFilter, ScanPolicies, BeneathOptions {
    * @default false
    */
   systemFiles?: boolean;
+  /**
+   * Add files whose names are not UTF-8, with paths as {@link nameText} gives them. They are errors otherwise.
+   *
+   * @default false
+   */
+  anyNames?: boolean;
   /**
    * Reject files that cannot be opened for reading.
    *
@@ -253,7 +260,9 @@ class Scanner {
       signal: this.#options.signal,
       pause: () => this.#pause(),
     };
-    const addon = addonOrNull();
+    // Native code takes the paths of folders as text.
+    const hasText = this.#realRoot.isWellFormed() && starts.every(({ disk }) => disk.isWellFormed());
+    const addon = hasText ? addonOrNull() : null;
     const listing = addon && (await listNatively(addon, starts, options));
     return listing ?? listInNode(starts, options);
   }
@@ -318,12 +327,12 @@ class Scanner {
       else this.#addProblem(error, folder);
       return;
     }
-    const text = name.toString();
+    const text = nameText(name);
     const path = entryPath(folder, text);
     const relative = path.replaceAll('\0', '/');
     // Ask first: an excluded entry has no problems.
     if (this.#filter?.exclude(relative)) return;
-    if (!this.#try(() => requireName(name, text, shownFolder))) return;
+    if (!this.#try(() => requireName(name, text, shownFolder, this.#options.anyNames))) return;
     const isSkipped = !this.#options.systemFiles && isSystemFile(text);
     if (isSkipped && isRegularFile(status)) this.#options.onLeftOut?.(relative, 'system');
     const isIncluded = !isSkipped && (this.#filter?.include(relative) ?? true);
@@ -425,14 +434,13 @@ class Scanner {
 }
 
 function textAt({ paths }: FileColumns, index: number): string {
-  const { buffer, byteOffset, length } = pathBytes(paths, index);
-  return Buffer.from(buffer, byteOffset, length).toString();
+  return nameText(pathBytes(paths, index));
 }
 
 /** The order in which problems are listed: shallow paths first. */
 function inOrder(others: readonly OtherEntry[]): OtherEntry[] {
   const ranked = others.map((other) => {
-    const path = Buffer.concat([Buffer.from(other.folder), Buffer.from('\0'), other.name ?? Buffer.alloc(0)]);
+    const path = Buffer.concat([nameBytes(other.folder), Buffer.from('\0'), other.name ?? Buffer.alloc(0)]);
     return { other, path, depth: path.reduce((depth, byte) => depth + (byte === 0 ? 1 : 0), 0) };
   });
   return ranked.sort((a, b) => a.depth - b.depth || a.path.compare(b.path)).map(({ other }) => other);

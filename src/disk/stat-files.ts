@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { constants as osConstants } from 'node:os';
 import { fromSystemError } from '../errors/errors.ts';
 import { addonOrNull } from '../hash/addon.ts';
+import { nameBytes, systemPath } from '../text/name-bytes.ts';
 
 /** The fields of `fs.Stats` that a scan uses. */
 export interface Status {
@@ -28,11 +29,11 @@ export const STAT_NUMBERS = 9;
  */
 export async function statFiles(files: readonly { real: string }[]): Promise<Float64Array> {
   const addon = addonOrNull();
-  const numbers = await addon?.statFiles(Buffer.from(files.map(({ real }) => `${real}\0`).join('')));
+  const numbers = await addon?.statFiles(nameBytes(files.map(({ real }) => `${real}\0`).join('')));
   if (numbers && numbers.length > 0) return numbers;
   const each = await Promise.all(
     files.map(({ real }) =>
-      stat(real, { bigint: true }).then(numbersOf, (error: NodeJS.ErrnoException) => [
+      stat(systemPath(real), { bigint: true }).then(numbersOf, (error: NodeJS.ErrnoException) => [
         errnoOf(error),
         ...Array<number>(STAT_NUMBERS - 1).fill(0),
       ]),
@@ -69,7 +70,7 @@ export function errnoOf({ code = 'EIO', errno }: NodeJS.ErrnoException): number 
  */
 export async function statusOf(real: string, shown: string): Promise<Status> {
   try {
-    return await stat(real);
+    return await stat(systemPath(real));
   } catch (error) {
     throw fromSystemError(error, shown, 'read');
   }

@@ -1,5 +1,6 @@
 /** Makes the files of a hash request: files on disk, data in memory, and pad files. */
 import type { DiskFiles, FileTable, TableFile } from '../layout/file-table.ts';
+import { systemPath } from '../text/name-bytes.ts';
 import type { RequestedFile, RequestedFiles } from './engine.ts';
 
 /** A file of known length, on disk (`diskPath`) or in memory (`data`). */
@@ -17,7 +18,8 @@ interface PlannedContent {
 /** The request file of a scanned file or a buffer. */
 export function toRequestedFile({ length, diskPath, mtimeMs, data, offset = 0, size }: PlannedContent): RequestedFile {
   const bytes = length as number;
-  return { path: diskPath ?? null, data, offset, length: bytes, size: size ?? bytes, mtimeMs: mtimeMs ?? Number.NaN };
+  const path = diskPath === undefined ? null : systemPath(diskPath);
+  return { path, data, offset, length: bytes, size: size ?? bytes, mtimeMs: mtimeMs ?? Number.NaN };
 }
 
 /** The request file of a pad file of `length` bytes. */

@@ -4,6 +4,7 @@ import { hashingCancelled } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { nameText } from '../text/name-bytes.ts';
 import { type Addon, loadAddon, type NativeHashRequest, throwIfKernelError } from './addon.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import {
@@ -128,7 +129,7 @@ function nativeRequest({ files, ...request }: HashRequest): NativeHashRequest {
 }
 
 function translate(failure: NativeFailure, called: Error): MetainfoError {
-  const path = failure.path.toString();
+  const path = nameText(failure.path);
   const cause = Object.assign(called, { code: errnoName(failure.errno), errno: -failure.errno, path });
   switch (failure.code) {
     case 'open':

@@ -3,14 +3,15 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { nameText } from '../text/name-bytes.ts';
 import type { RequestedFile } from './engine.ts';
 import { readFully } from './read.ts';
 
 const LINK_IN_PATH = 'there is a symbolic link in its path';
 
-/** The path of a request file on disk, as text. */
+/** The path of a request file on disk, as {@link nameText}. */
 export function pathOf({ path }: RequestedFile): string {
-  return (path as string | Buffer).toString();
+  return typeof path === 'string' ? path : nameText(path as Buffer);
 }
 
 /**
@@ -53,7 +54,9 @@ export async function requireAsRequested(handle: FileHandle, file: RequestedFile
 export async function requireNoLinks({ fd }: FileHandle, file: RequestedFile): Promise<void> {
   const path = pathOf(file);
   const bytes = { encoding: 'buffer' } as const;
-  const actual = await readlink(`/proc/self/fd/${fd}`, bytes).catch(() => realpath(path, bytes));
+  const actual = await readlink(`/proc/self/fd/${fd}`, bytes).catch(() =>
+    realpath(file.path as string | Buffer, bytes),
+  );
   const planned = typeof file.path === 'string' ? Buffer.from(nodePath.resolve(file.path)) : (file.path as Buffer);
   if (!actual.equals(planned)) throw changed(path, LINK_IN_PATH);
 }

@@ -1,6 +1,7 @@
 /** The files of a torrent in packed columns, so that a million files take no object each; native: `core/table/file_columns.h`. */
 import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
+import { nameBytes, nameText } from '../text/name-bytes.ts';
 import { BITCOMET_PAD, isNamedLikePad } from './padding.ts';
 
 /** Paths as bytes. */
@@ -153,7 +154,7 @@ export function pathBytes({ bytes, ends }: PathColumn, index: number): Uint8Arra
 /** The components of one path of a column. */
 export function pathAt(column: PathColumn, index: number): string[] {
   const bytes = pathBytes(column, index);
-  return bytes.length === 0 ? [] : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split('\0');
+  return bytes.length === 0 ? [] : nameText(bytes).split('\0');
 }
 
 /** The components of the paths from `first` up to `end`. ASCII is decoded all at once, in half the time of single paths. */
@@ -175,13 +176,15 @@ export function pathsAt(column: PathColumn, first: number, end: number): string[
  * @throws {MetainfoError} `ERR_TOO_LARGE`
  */
 export function pathColumn(paths: readonly string[]): PathColumn {
+  const text = paths.join('');
+  const isUtf8 = text.isWellFormed();
   let end = 0;
   const ends = paths.map((path) => {
-    end += Buffer.byteLength(path);
+    end += isUtf8 ? Buffer.byteLength(path) : nameBytes(path).length;
     return end;
   });
   requireColumnFits(end);
-  return { bytes: Buffer.from(paths.join('')), ends: Uint32Array.from(ends) };
+  return { bytes: nameBytes(text), ends: Uint32Array.from(ends) };
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Collects the issues of a validation. */
+
 import { isUtf8 } from 'node:buffer';
+import type { TextDecoder } from 'node:util';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { codeUnitsAtMost, keyBytes } from '../bencode/value.ts';
@@ -31,6 +33,8 @@ export class Issues {
   severity: Issue['severity'] = 'error';
   /** Whether an issue here is only a warning in compat; the message of an error then says so. */
   lenient = false;
+  /** Decodes text that is not UTF-8, where that is shown: by the `encoding` of the torrent. */
+  decoder: TextDecoder | null = null;
   readonly #list: (Issue & { raw: BencodePath })[] = [];
   readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
   readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };

@@ -1,6 +1,7 @@
 /** The profiles of a validation, and what each of them changes. */
 import type { Issue } from '../errors/errors.ts';
-import { checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
+import { checkOptions, expected, type OptionStructs, oneOf } from '../errors/guard.ts';
+import { decoderOf } from '../text/name-bytes.ts';
 
 /** A set of rules to validate against (docs/validation.md). */
 export type Profile = 'default' | 'strict' | 'compat';
@@ -46,12 +47,22 @@ export interface ValidationContext {
    * @default 'default'
    */
   paddingPath?: 'default' | 'strict';
+  /**
+   * The encoding of names that are not UTF-8, which only `compat` accepts: a label of `TextDecoder`, such as `gbk` or `latin1`.
+   * It changes what is shown, not the bytes.
+   *
+   * @default the `encoding` of the torrent
+   */
+  encoding?: string | undefined;
 }
 
 const SETTINGS: OptionStructs<ValidationContext> = {
   profile: oneOf('default', 'strict', 'compat'),
   padding: oneOf('default', 'ignore', 'strict', 'forbid'),
   paddingPath: oneOf('default', 'strict'),
+  encoding: expected("an encoding that TextDecoder knows, such as 'gbk'", (value) => {
+    return typeof value === 'string' && decoderOf(value) !== null;
+  }),
 };
 
 /**

@@ -15,15 +15,17 @@ export function decodeText(value: BencodeValue, issues: Issues): string | undefi
 }
 
 /**
- * Text of any length within the limits. In compat, bytes that are not UTF-8 read as replacement characters; the torrent keeps
- * its bytes.
+ * Text of any length within the limits. In compat, bytes that are not UTF-8 read in the `encoding` of the torrent, or as replacement
+ * characters; the torrent keeps its bytes.
  */
 export function textOf(bytes: Uint8Array, issues: Issues): string | undefined {
   issues.requireWithin('text', bytes.length);
   const text = textOrNull(bytes);
   if (text !== null) return text;
   issues.forgivable('not_utf8', [], () => `expected UTF-8, got the bytes ${shortHex(bytes)}`);
-  return issues.compat || issues.severity === 'warning' ? lossyText(bytes) : undefined;
+  return issues.compat || issues.severity === 'warning'
+    ? (issues.decoder?.decode(bytes) ?? lossyText(bytes))
+    : undefined;
 }
 
 function shortHex(bytes: Uint8Array): string {

@@ -36,6 +36,8 @@ export function printable(text: string): string {
 }
 
 function escapeOf(code: number): string {
+  // A byte of a name that is not UTF-8: see `nameText`.
+  if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code & 0xff).toString(16)}`;
   if (code > 0xffff) return `\\u{${code.toString(16)}}`;
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }

@@ -5,6 +5,7 @@ import type { Engine } from '../hash/engine.ts';
 import type { checkedResources, Digests, HashJob, HashRequest, RequestedFile } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/make-requested-files.ts';
 import type { RunningJob } from '../jobs/watch.ts';
+import { systemPath } from '../text/name-bytes.ts';
 import type { DiskFile } from './match-files.ts';
 
 /** A range of a file that is to be hashed. */
@@ -114,7 +115,10 @@ export class CandidateHashes implements RunningJob<(Uint8Array | null)[]> {
 
 function planFiles({ file, offset, length, padding }: CandidateRange): RequestedFile[] {
   const { diskPath, size, mtimeMs } = file;
-  return [{ path: diskPath, offset, length, size, mtimeMs }, ...(padding ? [requestedPadFile(padding)] : [])];
+  return [
+    { path: systemPath(diskPath), offset, length, size, mtimeMs },
+    ...(padding ? [requestedPadFile(padding)] : []),
+  ];
 }
 
 /** A range whose last piece is short ends its job, because the pieces of a job follow each other. */

@@ -1,18 +1,22 @@
 /** Finds the files of a torrent on disk. */
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { isWithin } from '../disk/path-within.ts';
+import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { FileTable } from '../layout/file-table.ts';
+import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { storedNames } from '../model/stored-names.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { systemPath } from '../text/name-bytes.ts';
 
 /** A regular file on disk. */
 export interface DiskFile {
-  /** Absolute, with symbolic links resolved. */
+  /** Absolute, with symbolic links resolved; bytes that are not UTF-8 as in `nameText`. */
   diskPath: string;
   /** Bytes. */
   size: number;
@@ -36,6 +40,8 @@ export interface MatchedFile {
   length: number;
   /** Null for a missing file. */
   onDisk: DiskFile | Unreadable | null;
+  /** Its path from the folder, with `/`, if it is another than the usual one. */
+  foundAs?: string | undefined;
   /** How many bytes from the start of the file can be read. */
   available: number;
   /** v2: 32 bytes; null in v1 and for an empty file. */
@@ -66,7 +72,7 @@ export interface MatchOptions extends BeneathOptions {
  */
 export async function matchFiles(torrent: Torrent, path: string, options: MatchOptions): Promise<MatchedFiles> {
   requirePath(path);
-  const status = await stat(path).catch((error: unknown) => {
+  const status = await stat(systemPath(path)).catch((error: unknown) => {
     throw fromSystemError(error, path, 'read');
   });
   const isFolder = status.isDirectory();
@@ -75,14 +81,18 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
   }
   const names = isFolder ? diskNames(torrent) : [nodePath.basename(path)];
-  const { found, extraFiles } = isFolder ? await filesIn(path, names, options) : await onlyFile(path, options);
+  const { found, foundAs, extraFiles } = isFolder
+    ? await filesIn(path, { names, others: () => otherNames(torrent, names) }, options)
+    : await onlyFile(path, options);
   const files = TorrentBase.filesOf(torrent).map(({ path: name, length, attr, piecesRoot }, i): MatchedFile => {
-    const entry = found.get(names[i] as string) ?? null;
+    const ownName = names[i] as string;
+    const entry = found.get(ownName) ?? null;
     // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
     const isLink = entry !== null && (attr?.includes('l') ?? false);
     const onDisk = isLink ? { diskPath: '', size: length, mtimeMs: 0, ctimeMs: 0 } : entry;
     const size = onDisk && 'size' in onDisk ? onDisk.size : 0;
-    return { path: name, length, onDisk, available: Math.min(size, length), piecesRoot };
+    const available = Math.min(size, length);
+    return { path: name, length, onDisk, foundAs: foundAs.get(ownName), available, piecesRoot };
   });
   return { files, extraFiles: extraFiles.sort() };
 }
@@ -91,14 +101,16 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
 interface Found {
   /** By path. */
   found: Map<string, DiskFile | Unreadable>;
+  /** The other path under which a file was found, by its path. */
+  foundAs: Map<string, string>;
   extraFiles: string[];
 }
 
 /** The user named this file itself, so the files beside it do not count as extra. */
 async function onlyFile(path: string, options: BeneathOptions): Promise<Found> {
-  const real = await realpath(path);
+  const real = await realPath(path);
   await requireBeneath(real, options, path);
-  return { found: new Map([[nodePath.basename(path), await statFile(real)]]), extraFiles: [] };
+  return { found: new Map([[nodePath.basename(path), await statFile(real)]]), foundAs: new Map(), extraFiles: [] };
 }
 
 /**
@@ -109,7 +121,7 @@ async function onlyFile(path: string, options: BeneathOptions): Promise<Found> {
  */
 async function filesIn(
   folder: string,
-  names: readonly string[],
+  { names, others }: { names: readonly string[]; others: () => OtherNames },
   { followOutside = false, ...options }: MatchOptions,
 ): Promise<Found> {
   const found: Found['found'] = new Map();
@@ -119,6 +131,7 @@ async function filesIn(
     ...options,
     symlinks: 'skip',
     systemFiles: true,
+    anyNames: true,
     onLeftOut: (path) => odd.set(path, null),
     onProblem: (error) => {
       if (error.path === folder) throw error;
@@ -126,30 +139,106 @@ async function filesIn(
     },
   });
   const wanted = new Set(names);
-  const extra = new Set<string>();
-  for (const { path, diskPath, length, mtimeMs, ctimeMs } of new FileTable<ScannedFile>(scanned)) {
-    const name = path.join('/');
-    if (wanted.has(name)) found.set(name, { diskPath, size: length, mtimeMs, ctimeMs });
-    else extra.add(name);
+  /** By path, with the index in the table; null for a link and the like. */
+  const extra = new Map<string, number | null>();
+  const table = new FileTable<ScannedFile>(scanned);
+  const fileAt = (index: number): DiskFile => {
+    const { diskPath, length, mtimeMs, ctimeMs } = table.at(index) as ScannedFile;
+    return { diskPath, size: length, mtimeMs, ctimeMs };
+  };
+  for (let index = 0; index < table.length; index += 1) {
+    const name = table.pathAt(index);
+    if (wanted.has(name)) found.set(name, fileAt(index));
+    else extra.set(name, index);
   }
-  for (const [path, error] of odd) if (isEntry(error)) extra.add(path);
+  const foundAs = findUnderOtherNames(names, others, { found, extra, fileAt });
+  for (const [path, error] of odd) if (isEntry(error)) extra.set(path, null);
   const root = followOutside ? null : scanned.root;
+  const outside = new Map<string, boolean>();
+  // What is outside must not decide about the answer: nobody learns from it which files exist there.
+  const leadsOut = async (link: string): Promise<boolean> => {
+    const known = outside.get(link);
+    if (known !== undefined) return known;
+    const target = await realPath(nodePath.join(scanned.root, link)).catch(() => null);
+    const isOut = root !== null && target !== null && !isWithin(root, target);
+    outside.set(link, isOut);
+    return isOut;
+  };
   for (const name of odd.size === 0 ? [] : wanted) {
     if (found.has(name)) continue;
     const at = pathsTo(name).find((path) => odd.has(path));
     if (at === undefined) continue;
     const error = odd.get(at) ?? null;
     const isHere = at === name;
+    const isFolderOutside = !isHere && (await leadsOut(at));
     const entry =
       error && !isHere && !isEntry(error)
         ? { problem: error.message, error }
-        : await followed(nodePath.join(scanned.root, name), root);
-    // A link in place of a folder counts only if there is such a file behind it.
-    if (!isHere && isEntry(error) && 'problem' in entry) continue;
+        : isFolderOutside
+          ? { problem: OUTSIDE }
+          : await followed(nodePath.join(scanned.root, name), root);
+    // A link in place of a folder counts only if it leads out, or if there is such a file behind it.
+    if (!isHere && isEntry(error) && !isFolderOutside && 'problem' in entry) continue;
     found.set(name, entry);
     extra.delete(at);
   }
-  return { found, extraFiles: [...extra] };
+  return { found, foundAs, extraFiles: [...extra.keys()] };
+}
+
+/** Other paths under which clients leave a file: for the index of a file, the most likely one first. */
+type OtherNames = (index: number) => string[];
+
+/** The endings that clients give to files which are not complete: qBittorrent; Transmission and others. */
+const UNFINISHED = ['.!qB', '.part'];
+
+/** @param names The usual paths of the files. */
+function otherNames(torrent: Torrent, names: readonly string[]): OtherNames {
+  const stored = storedNames(torrent);
+  // The name of the file in the tree may be another one than that of the torrent.
+  const only = names.length === 1 && torrent.torrentVersion === 'v2' ? [torrent.name] : [];
+  return (index) => {
+    const name = names[index] as string;
+    const changed = name.split('/').map(libtorrentName).join('/');
+    const others = [stored?.paths[index] ?? name, ...only, changed].filter((other) => other !== name);
+    return [...others, ...[name, ...others].flatMap((other) => UNFINISHED.map((ending) => other + ending))];
+  };
+}
+
+/** What {@link filesIn} knows of a folder. */
+interface Listed extends Pick<Found, 'found'> {
+  /** The files that no name of the torrent fits, with their indexes. */
+  extra: Map<string, number | null>;
+  fileAt: (index: number) => DiskFile;
+}
+
+/**
+ * Looks for missing files under other names, and under names that differ only in their Unicode form. They are no extra files then.
+ *
+ * @returns The path of each file that was found, by its usual path.
+ */
+function findUnderOtherNames(
+  names: readonly string[],
+  others: () => OtherNames,
+  { found, extra, fileAt }: Listed,
+): Map<string, string> {
+  const foundAs = new Map<string, string>();
+  if (extra.size === 0 || found.size === names.length) return foundAs;
+  const othersOf = others();
+  let composed: Map<string, string> | null = null;
+  for (const [i, name] of names.entries()) {
+    if (found.has(name)) continue;
+    let other = othersOf(i).find((path) => extra.has(path));
+    if (other === undefined) {
+      composed ??= new Map([...extra.keys()].map((path) => [path.normalize('NFC'), path]));
+      other = composed.get(name.normalize('NFC'));
+    }
+    const index = other === undefined ? null : extra.get(other);
+    if (other === undefined || index == null) continue;
+    found.set(name, fileAt(index));
+    foundAs.set(name, other);
+    extra.delete(other);
+  }
+  return foundAs;
 }
 
 /** Whether something odd is an entry of its own, instead of a folder that cannot be listed. */
@@ -163,11 +252,13 @@ function pathsTo(name: string): string[] {
   return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
 }
 
+const OUTSIDE = 'a link that leads out of the folder';
+
 /** The file that a path leads to. @param root Null lets links lead anywhere. */
 async function followed(path: string, root: string | null): Promise<DiskFile | Unreadable> {
   try {
-    const target = await realpath(path);
-    if (root !== null && !isWithin(root, target)) return { problem: 'a link that leads out of the folder' };
+    const target = await realPath(path);
+    if (root !== null && !isWithin(root, target)) return { problem: OUTSIDE };
     return await statFile(target);
   } catch (error) {
     const failure = fromSystemError(error, path, 'read');
@@ -179,7 +270,7 @@ async function followed(path: string, root: string | null): Promise<DiskFile | U
 /** The status of a file; links are followed. */
 async function statFile(path: string): Promise<DiskFile | Unreadable> {
   try {
-    const status = await stat(path);
+    const status = await stat(systemPath(path));
     if (!status.isFile()) return { problem: status.isDirectory() ? 'a folder' : 'not a regular file' };
     return { diskPath: path, size: status.size, mtimeMs: status.mtimeMs, ctimeMs: status.ctimeMs };
   } catch (error) {

@@ -6,6 +6,7 @@ import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
+import { systemPath } from '../text/name-bytes.ts';
 import type { DiskFile, MatchedFile } from './match-files.ts';
 
 /**
@@ -176,7 +177,7 @@ export function contentOfPieces(
       content.entries.push(entry);
       content.files.push(
         file
-          ? { path: file.diskPath, offset: first - start, length, size: file.size, mtimeMs: file.mtimeMs }
+          ? { path: systemPath(file.diskPath), offset: first - start, length, size: file.size, mtimeMs: file.mtimeMs }
           : requestedPadFile(length),
       );
     }

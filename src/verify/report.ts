@@ -21,6 +21,11 @@ export interface VerifiedFile {
   goodBytes: number;
   /** Modification time in milliseconds since 1970, before the file was hashed. Absent if there is no file that can be read. */
   mtimeMs?: number;
+  /**
+   * Its path from the folder, with `/`, if it lies under another name: that of an unfinished file (`.!qB`, `.part`), one that
+   * libtorrent gives, the bytes of the torrent or another Unicode form. Bytes that are not UTF-8 are U+DC80 to U+DCFF.
+   */
+  foundAs?: string;
   /** Why the file is `unreadable`; absent otherwise. */
   problem?: string;
 }
@@ -97,8 +102,11 @@ function goodBytesOf(files: readonly MatchedFile[], map: PieceLayout, good: Uint
   return goodBytes;
 }
 
-function verifiedFile({ path, length, onDisk }: MatchedFile, goodBytes: number): VerifiedFile {
-  const verified = (status: FileStatus): VerifiedFile => ({ path, length, goodBytes, status });
+function verifiedFile({ path, length, onDisk, foundAs }: MatchedFile, goodBytes: number): VerifiedFile {
+  const verified = (status: FileStatus): VerifiedFile => ({
+    ...{ path, length, goodBytes, status },
+    ...(foundAs !== undefined && { foundAs }),
+  });
   if (!onDisk) return verified('missing');
   if ('problem' in onDisk) return { ...verified('unreadable'), problem: onDisk.problem };
   const status = onDisk.size !== length ? 'wrong-size' : goodBytes === length ? 'complete' : 'partial';

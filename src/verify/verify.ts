@@ -19,6 +19,7 @@ import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
+import { systemPath } from '../text/name-bytes.ts';
 import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
 import { type MatchedFile, matchFiles } from './match-files.ts';
 import {
@@ -159,7 +160,7 @@ async function leaveOutUnreadable(files: readonly MatchedFile[]): Promise<void> 
     const { onDisk } = file;
     // A symbolic link of the torrent has no content, and so no path to read from.
     if (!onDisk || !('diskPath' in onDisk) || onDisk.diskPath === '') continue;
-    await access(onDisk.diskPath, constants.R_OK).catch((error: unknown) => {
+    await access(systemPath(onDisk.diskPath), constants.R_OK).catch((error: unknown) => {
       leaveOut(file, fromSystemError(error, onDisk.diskPath, 'read').message);
     });
   }

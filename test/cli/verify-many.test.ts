@@ -267,6 +267,8 @@ describe('metainfo verify --each', () => {
       'torrents/note.txt': 1,
     });
     await copyFile(path.join(cwd, 'torrents/a.torrent'), path.join(cwd, 'torrents/again.TORRENT'));
+    // As macOS leaves it on other file systems.
+    await writeFile(path.join(cwd, 'torrents/._a.torrent'), Buffer.from('\0\x05\x16\x07\0\x02\0\0Mac OS X        '));
     const { code, stdout, stderr } = await metainfo(['verify', '--each', 'torrents', 'lib'], { cwd });
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^torrents\/again\.TORRENT: complete/m);

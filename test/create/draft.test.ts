@@ -10,6 +10,7 @@ import type { GenerateOptions } from '../../src/create/options.ts';
 import { CREATED_BY } from '../../src/create/version.ts';
 import type { ValidationError } from '../../src/errors/errors.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
+import { V1Hasher } from '../../src/hashers/v1-hasher.ts';
 import type { Progress } from '../../src/jobs/watch.ts';
 import type { FileTree } from '../../src/model/file-tree.ts';
 import { HashList } from '../../src/model/hash-list.ts';
@@ -292,11 +293,15 @@ describe('getPaths', () => {
     assert.deepEqual(await draft.getPaths({ v1Order: true }), ['B', 'c', 'a-b/x', 'a/x']);
   });
 
-  it('keeps the v1 order of a draft, and sorts the files of a named folder', async (t) => {
+  it('keeps the v1 order of a file list, and sorts `paths` as V1Hasher does', async (t) => {
     const given = await draftOf(t, { ...FILES, 'a/Y': 1 }, { paths: ['c', 'a', 'B'] });
-    assert.deepEqual(await given.getPaths({ v1Order: true }), ['c', 'a/x', 'a/Y', 'B']);
+    assert.deepEqual(await given.getPaths({ v1Order: true }), ['B', 'c', 'a/x', 'a/Y']);
     assert.deepEqual(await given.getPaths(), ['B', 'a/Y', 'a/x', 'c']);
     const files = ['c', 'B'].map((name) => ({ length: 1, path: [name] }));
+    const paths = ['c', 'a/x', 'B', 'a/Y'];
+    const { pathRoot } = given;
+    const hasher = new V1Hasher({ paths, pathRoot, pieceLength: 16_384 });
+    assert.deepEqual(await new TorrentCreate({ pathRoot, paths }).getPaths({ v1Order: true }), [...hasher.paths]);
     const listed = await draftOf(t, FILES, { info: { files } });
     assert.deepEqual(await listed.getPaths({ v1Order: true }), ['c', 'B']);
     const torrent = await listed.generate({ version: 'v1' });

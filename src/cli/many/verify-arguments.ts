@@ -1,4 +1,5 @@
 /** Decides what the arguments of `metainfo verify` name: one torrent and its content, or many torrents. */
+import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
@@ -66,7 +67,9 @@ async function torrentsOfFolder(
     throw fromSystemError(error, torrents, 'read');
   });
   await requireFolder(folder, 'the folder of the content');
-  const names = entries.filter((entry) => !entry.isDirectory() && hasTorrentName(entry.name)).map(({ name }) => name);
+  // Hidden files are no torrents here: macOS leaves a `._NAME.torrent` beside NAME.torrent on other file systems.
+  const isTorrent = ({ name }: Dirent) => hasTorrentName(name) && !name.startsWith('.');
+  const names = entries.filter((entry) => !entry.isDirectory() && isTorrent(entry)).map(({ name }) => name);
   if (names.length === 0) throw new MetainfoError('ERR_NO_FILES', `There are no torrents (*.torrent) in ${torrents}.`);
   return { files: names.sort().map((name) => path.join(torrents, name)), folder, torrents };
 }

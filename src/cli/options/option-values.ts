@@ -11,6 +11,7 @@ import { parsePeer } from '../../magnet/magnet.ts';
 import { type DhtNode, MAX_YEAR } from '../../model/primitives.ts';
 import type { ValidationContext } from '../../model/profile.ts';
 import type { ReadOptions } from '../../model/torrent/torrent.ts';
+import { decoderOf } from '../../text/name-bytes.ts';
 
 // Each parser throws an InvalidArgumentError with the reason. Commander adds the name of the option.
 
@@ -178,12 +179,18 @@ function collectLimit(text: string, before: Limits = {}): Limits {
   throw new InvalidArgumentError(`Expected NAME=NUMBER; the names are ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
 }
 
+function parseEncoding(text: string): string {
+  if (decoderOf(text)) return text;
+  throw new InvalidArgumentError('Expected an encoding such as gbk, shift_jis or latin1.');
+}
+
 /** The options of every command that reads torrents. */
 export interface ProfileOptions {
   strict?: boolean;
   compat?: boolean;
   padding?: NonNullable<ValidationContext['padding']>;
   limit?: Limits;
+  encoding?: string;
 }
 
 /** Adds the options of {@link ProfileOptions} to a command. */
@@ -205,6 +212,12 @@ export function profileOptions(command: Command): Command {
         'forbid',
       ]),
     )
+    .addOption(
+      new Option('--encoding <name>', 'compat profile; names that are not UTF-8 are in this encoding, such as gbk')
+        .argParser(parseEncoding)
+        .implies({ compat: true })
+        .conflicts('strict'),
+    )
     .option(
       '--limit <name=number>',
       'safety limits for untrusted torrents, such as bytes=2GiB or files=1000 (repeatable)',
@@ -218,8 +231,9 @@ export function readOptionsOf(options: ProfileOptions): ReadOptions {
 }
 
 /** The validation context of a command: its profile and padding rule. */
-export function contextOf({ strict, compat, padding }: ProfileOptions): ValidationContext {
-  return { profile: strict ? 'strict' : compat ? 'compat' : 'default', ...(padding && { padding }) };
+export function contextOf({ strict, compat, padding, encoding }: ProfileOptions): ValidationContext {
+  const profile = strict ? 'strict' : compat ? 'compat' : 'default';
+  return { profile, ...(padding && { padding }), ...(encoding !== undefined && { encoding }) };
 }
 
 /** The options of every command that hashes files. */

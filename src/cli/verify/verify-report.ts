@@ -13,7 +13,7 @@ import type { VerifiedFile, VerifyReport } from '../../verify/report.ts';
 export function reportLines(name: string, report: VerifyReport, colors: Colors, quiet = false): string[] {
   const incomplete = report.files.filter(({ status }) => status !== 'complete');
   const extra = extraLines(report.extraFiles, colors);
-  const lines = incomplete.map((file) => lineOf(file, colors));
+  const lines = [...incomplete.map((file) => lineOf(file, colors)), ...renamedLines(report, colors)];
   if (quiet) return lines;
   const pieces = report.badPieces.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   const isSample = report.sampledPieces !== null;
@@ -27,6 +27,14 @@ export function reportLines(name: string, report: VerifyReport, colors: Colors, 
     ...extra,
     `${printable(name)}: ${verdict}; ${isSample ? sampleOf(report) : shareOf(report)} in ${files}`,
   ];
+}
+
+/** The complete files that lie under other names: clients look for the name in the torrent. */
+function renamedLines({ files }: VerifyReport, colors: Colors): string[] {
+  const renamed = files.filter(({ status, foundAs }) => status === 'complete' && foundAs !== undefined);
+  const lines = renamed.slice(0, MAX_EXTRA).map((file) => lineOf(file, colors));
+  const more = renamed.length - lines.length;
+  return more > 0 ? [...lines, `and ${more.toLocaleString('en')} more under other names (--json lists all)`] : lines;
 }
 
 function shareOf({ goodBytes, totalSize }: VerifyReport): string {
@@ -55,11 +63,18 @@ export function extraLines(names: readonly string[], colors: Colors, note = ''):
   return more > 0 ? [...lines, `${label}and ${more.toLocaleString('en')} more${note} (--json lists all)`] : lines;
 }
 
-function lineOf({ path, status, length, goodBytes, problem }: VerifiedFile, colors: Colors): string {
+function lineOf({ path, status, length, goodBytes, problem, foundAs }: VerifiedFile, colors: Colors): string {
   const share = length > 0 ? `${Math.floor((goodBytes / length) * 100)} % good` : 'empty';
-  const color = status === 'partial' || status === 'wrong-size' ? colors.yellow : colors.red;
-  const detail = problem === undefined ? share : printable(problem);
+  const color = status === 'missing' || status === 'unreadable' ? colors.red : colors.yellow;
+  const place = foundAs === undefined ? '' : `, found as ${printable(nameShown(foundAs, path))}`;
+  const detail = problem === undefined ? `${share}${place}` : printable(problem);
   return `${color(status.padEnd(10))}  ${printable(path)} (${detail})`;
+}
+
+/** Two Unicode forms of one name look alike, so the form of the disk is named. */
+function nameShown(foundAs: string, path: string): string {
+  if (foundAs.normalize('NFC') !== path.normalize('NFC')) return foundAs;
+  return `the same name in Unicode form ${foundAs === foundAs.normalize('NFC') ? 'NFC' : 'NFD'}`;
 }
 
 const CELLS = 64;

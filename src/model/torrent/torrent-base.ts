@@ -242,7 +242,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     const isSame =
       (context.profile ?? 'default') === (old.profile ?? 'default') &&
       context.padding === old.padding &&
-      context.paddingPath === old.paddingPath;
+      context.paddingPath === old.paddingPath &&
+      context.encoding === old.encoding;
     if (!isSame || this.warnings.length > 0) return null;
     const issues = new Issues(context.profile);
     const fields = { ...decodeTopLevelWithoutLayers(map, issues), info: this.info };

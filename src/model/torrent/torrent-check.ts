@@ -1,13 +1,15 @@
 /** Decodes and validates the bytes of a torrent file: the one way from bytes to a torrent. */
+import type { TextDecoder } from 'node:util';
 import { BencodeError } from '../../bencode/bencode-error.ts';
 import { copyOf } from '../../bencode/copy.ts';
 import { decodeTrusted } from '../../bencode/decode.ts';
 import { type Limits, limitsOf, NO_LIMITS } from '../../bencode/limits.ts';
-import type { BencodeMap } from '../../bencode/value.ts';
+import { type BencodeMap, type BencodeValue, lossyText } from '../../bencode/value.ts';
 import type { BeneathOptions } from '../../disk/beneath.ts';
 import { type Issue, MetainfoError, shown } from '../../errors/errors.ts';
 import { bytesOf, checkOptions, type OptionStructs, Path, Signal, Unchecked } from '../../errors/guard.ts';
 import { padsIn } from '../../layout/padding.ts';
+import { decoderOf } from '../../text/name-bytes.ts';
 import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
 import { RAW } from '../files-codec.ts';
 import type { FlatFile } from '../flat-tree.ts';
@@ -83,6 +85,7 @@ export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn 
     issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
     return { torrent: null, version: null, infoBytes: new Uint8Array(), issues: issues.finish(bytes) };
   }
+  issues.decoder = decoderFor(context, value.get('encoding'));
   const version = infodictDiscriminator(value.get('info'));
   reportBencodeErrors(errors, { version, span, isNewer: hasMetaVersion(value), issues });
   const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
@@ -96,6 +99,12 @@ export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn 
   const validated = { bytes, infoBytes, flat, totals: null, warnings: listed, context };
   const torrent = new TorrentBase(version, all as never, validated);
   return { torrent: torrent as Torrent, version, infoBytes, issues: listed };
+}
+
+/** The decoder of texts that are not UTF-8: the caller's choice wins over the key that old creators wrote. */
+function decoderFor({ encoding }: ValidationContext, stored: BencodeValue | undefined): TextDecoder | null {
+  if (encoding !== undefined) return decoderOf(encoding);
+  return stored instanceof Uint8Array && stored.length < 100 ? decoderOf(lossyText(stored)) : null;
 }
 
 interface ModelContext {

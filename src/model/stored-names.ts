@@ -1,0 +1,50 @@
+/** The names that a torrent stores, where they are not UTF-8: clients such as rtorrent and Transmission write these bytes to the disk. */
+import { decodeTrusted } from '../bencode/decode.ts';
+import { NO_LIMITS } from '../bencode/limits.ts';
+import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
+import { padsIn } from '../layout/padding.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import { nameText } from '../text/name-bytes.ts';
+import { type FileItem, v1Files } from './file-item.ts';
+import type { InfoDictV1 } from './info-dict.ts';
+import { type Torrent, TorrentBase } from './torrent/torrent.ts';
+
+/** Names as {@link nameText}. */
+export interface StoredNames {
+  /** The name of the torrent. */
+  name: string;
+  /** The path of each file of the torrent, with `/`; null for one that cannot be a path. */
+  paths: (string | null)[];
+}
+
+/** The names in the bytes of a torrent; null if all of them are UTF-8, as reading has found. */
+export function storedNames(torrent: Torrent): StoredNames | null {
+  if (!torrent.warnings.some(({ code }) => code === 'not_utf8')) return null;
+  const { infoBytes } = TorrentBase.bytesOf(torrent);
+  const info = decodeTrusted(infoBytes, { tolerant: true, limits: NO_LIMITS }).value as BencodeMap;
+  const name = textOf(info.get('name'));
+  const [files, tree] = [info.get('files'), info.get('file tree')];
+  if (torrent.torrentVersion !== 'v1') return { name, paths: [...pathsOf(tree as BencodeMap, [])].map(safePath) };
+  if (!Array.isArray(files)) return { name, paths: [safePath([name])] };
+  const list = v1Files(torrent.info as InfoDictV1) as FileItem[];
+  const isPad = padsIn(list, torrent.info.pieceLength);
+  const content = files.filter((_, i) => !isPad(list[i] as FileItem)) as BencodeMap[];
+  return { name, paths: content.map((file) => safePath(((file.get('path') ?? []) as BencodeValue[]).map(textOf))) };
+}
+
+function textOf(value: BencodeValue | undefined): string {
+  return value instanceof Uint8Array ? nameText(value) : '';
+}
+
+/** The paths of a file tree in its order. May recurse, because the decoder bounds the depth. */
+function* pathsOf(tree: BencodeMap, folder: readonly string[]): Generator<readonly string[]> {
+  for (const [key, value] of tree) {
+    if (key === '') yield folder;
+    else yield* pathsOf(value as BencodeMap, [...folder, nameText(keyBytes(key))]);
+  }
+}
+
+function safePath(path: readonly string[]): string | null {
+  const isSafe = path.length > 0 && path.every((part) => unsafeComponent(part) === null);
+  return isSafe ? path.join('/') : null;
+}
