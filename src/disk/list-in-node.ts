@@ -2,16 +2,10 @@
 import { constants, type Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { diskPathBelow } from '../layout/file-table.ts';
 import { nameBytes, systemPath } from '../text/name-bytes.ts';
 import { FileColumnsBuilder } from './file-columns.ts';
-import {
-  diskPathOf,
-  type ListedFolder,
-  type Listing,
-  type ListOptions,
-  type OtherEntry,
-  readErrno,
-} from './listing.ts';
+import { type ListedFolder, type Listing, type ListOptions, type OtherEntry, readErrno } from './listing.ts';
 import { errnoOf, isRegularFile, isRestricted, type Status } from './stat-files.ts';
 
 /** System calls that wait at once: enough to keep the file system busy. */
@@ -42,7 +36,7 @@ export async function listInNode(
 /** The entries of a folder; that of the folder itself if it cannot be listed. The status of files is still to be read. */
 async function list({ path: folder, disk }: ListedFolder, root: string): Promise<OtherEntry[]> {
   try {
-    const entries = await readdir(systemPath(diskPathOf(root, disk)), { withFileTypes: true, encoding: 'buffer' });
+    const entries = await readdir(systemPath(diskPathBelow(root, disk)), { withFileTypes: true, encoding: 'buffer' });
     return entries.map((entry) => ({ folder, disk, name: entry.name, errno: 0, status: ofType(typeOf(entry)) }));
   } catch (error) {
     return [
@@ -53,7 +47,7 @@ async function list({ path: folder, disk }: ListedFolder, root: string): Promise
 
 /** Reads the status of an entry that is neither a folder nor a link. */
 async function addStatus(entry: OtherEntry, root: string, readable: boolean): Promise<void> {
-  const folder = nameBytes(diskPathOf(root, entry.disk) + nodePath.sep);
+  const folder = nameBytes(diskPathBelow(root, entry.disk) + nodePath.sep);
   const path = Buffer.concat([folder, entry.name as Buffer]);
   const status = await lstat(path).catch(errnoOf);
   if (typeof status === 'number') entry.errno = status;

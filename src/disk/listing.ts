@@ -1,7 +1,6 @@
 /** The result of a listing of folders, and the helpers of both listings: native, and with Node's functions. */
 import { constants } from 'node:fs';
 import { access, open } from 'node:fs/promises';
-import nodePath from 'node:path';
 import { errnoName } from '../errors/errors.ts';
 import type { FileColumns } from '../layout/file-table.ts';
 import { errnoOf, type Status } from './stat-files.ts';
@@ -63,12 +62,6 @@ export function systemError(errno: number, path: string): NodeJS.ErrnoException 
 /** The path of an entry of a folder, with zero characters; the folder is empty for the root. */
 export function entryPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}\0${name}`;
-}
-
-/** The path of a file or folder on disk. */
-export function diskPathOf(root: string, disk: string): string {
-  if (disk === '') return root;
-  return (root.endsWith(nodePath.sep) ? root : root + nodePath.sep) + disk.replaceAll('\0', nodePath.sep);
 }
 
 /** The error of opening a file for reading; 0 for none. */

@@ -1,6 +1,7 @@
 /** The folders that a scan starts listings from: which of them holds an entry, and whether links lead around in a circle. */
 import { MetainfoError } from '../errors/errors.ts';
-import { diskPathOf, type ListedFolder } from './listing.ts';
+import { diskPathBelow } from '../layout/file-table.ts';
+import type { ListedFolder } from './listing.ts';
 
 /** A file or folder, and its path as the user knows it. */
 export interface Place extends ListedFolder {
@@ -36,7 +37,7 @@ export function startOf(folder: string, starts: ReadonlyMap<string, Start>): Sta
 
 /** The path of what a listing found, as the user knows it. */
 export function shownBelow({ path: top, shown }: Start, path: string): string {
-  return diskPathOf(shown, path.slice(top === '' ? 0 : top.length + 1));
+  return diskPathBelow(shown, path.slice(top === '' ? 0 : top.length + 1));
 }
 
 function isAtOrBelow(folder: string, disk: string): boolean {

@@ -8,14 +8,14 @@ import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import type { Slot } from '../hash/limiter.ts';
-import { type FileColumns, FileTable, pathBytes } from '../layout/file-table.ts';
+import { diskPathBelow, type FileColumns, FileTable, pathBytes } from '../layout/file-table.ts';
 import { nameBytes, nameText } from '../text/name-bytes.ts';
 import { type BeneathOptions, requireBeneath } from './beneath.ts';
 import { isSystemFile, requireName } from './entry-names.ts';
 import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
 import { listInNode } from './list-in-node.ts';
 import { listNatively } from './list-natively.ts';
-import { diskPathOf, entryPath, type Listing, type OtherEntry, readErrno, systemError } from './listing.ts';
+import { entryPath, type Listing, type OtherEntry, readErrno, systemError } from './listing.ts';
 import { componentsWithin } from './path-within.ts';
 import { follow, type LinkTarget, resolveWithin, type StoredLink, storedLink } from './scan-links.ts';
 import { type OnProblem, ScanProblems } from './scan-problems.ts';
@@ -413,7 +413,7 @@ class Scanner {
   /** Checks what the listing has not checked. */
   async #requireReadable({ disk, shown }: Place, status: Status): Promise<void> {
     if (!this.#options.readable || !isRestricted(status)) return;
-    const errno = await readErrno(diskPathOf(this.#realRoot, disk));
+    const errno = await readErrno(diskPathBelow(this.#realRoot, disk));
     if (errno !== 0) throw fromSystemError(systemError(errno, shown), shown, 'read');
   }
 

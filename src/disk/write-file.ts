@@ -75,7 +75,8 @@ async function writeTemporary(
 /** The name of the temporary file, which stays if the process is killed while it writes. */
 const TEMPORARY = /^\.metainfo-[0-9a-z]+\.tmp$/;
 
-function temporaryName(): string {
+/** A name for an unfinished output, which scans leave out: see {@link isTemporary}. */
+export function temporaryName(): string {
   return `.metainfo-${Math.random().toString(36).slice(2)}.tmp`;
 }
 

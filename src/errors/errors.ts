@@ -179,6 +179,7 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
       isRead ? 'ERR_NOT_A_FILE' : 'ERR_WRITE',
       `cannot be ${isRead ? 'read' : 'written'}, because it is a folder.`,
     ],
+    ENAMETOOLONG: [isRead ? 'ERR_UNREADABLE' : 'ERR_WRITE', 'its path is longer than this system supports.'],
     ELOOP: ['ERR_LINK_LOOP', 'its symbolic links lead back to themselves.'],
     EROFS: [isRead ? 'ERR_READ' : 'ERR_WRITE', 'its file system is read-only (EROFS).'],
     ENAMETOOLONG: [isRead ? 'ERR_READ' : 'ERR_WRITE', 'its name or path is too long (ENAMETOOLONG).'],

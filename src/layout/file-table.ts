@@ -229,17 +229,19 @@ function lengthsOf(files: readonly TableFile[]): Float64Array {
 function fileAt({ root, columns }: DiskFiles, index: number): TableFile | undefined {
   const { paths, lengths, mtimes, ctimes, diskPaths } = columns;
   if (!(index >= 0 && index < lengths.length)) return undefined;
-  const path = pathAt(paths, index);
+  const path = nameText(pathBytes(paths, index));
   return {
-    path,
+    path: path === '' ? [] : path.split('\0'),
     length: lengths[index] as number,
-    diskPath: diskPathBelow(root, diskPaths ? pathAt(diskPaths, index) : path),
+    diskPath: diskPathBelow(root, diskPaths ? nameText(pathBytes(diskPaths, index)) : path),
     mtimeMs: mtimes[index],
     ctimeMs: ctimes[index],
   };
 }
 
-/** A path below a folder. The folder itself has no components. */
-function diskPathBelow(root: string, components: readonly string[]): string {
-  return components.length === 0 ? root : nodePath.join(root, ...components);
+/** The path on disk of a path with zero characters; the folder itself has no components. */
+export function diskPathBelow(root: string, path: string): string {
+  if (path === '') return root;
+  // Not `replaceAll`: its result is a chain of pieces, which takes 30 times the memory for a deep path.
+  return (root.endsWith(nodePath.sep) ? root : root + nodePath.sep) + path.split('\0').join(nodePath.sep);
 }

@@ -4,9 +4,9 @@ import { MetainfoError } from '../errors/errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import type { checkedResources, Digests, HashJob, HashRequest, RequestedFile } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/make-requested-files.ts';
+import { pathOf } from '../hash/open-without-links.ts';
 import type { RunningJob } from '../jobs/watch.ts';
-import { systemPath } from '../text/name-bytes.ts';
-import type { DiskFile } from './match-files.ts';
+import { type DiskFile, rangeOf } from './match-files.ts';
 
 /** A range of a file that is to be hashed. */
 export interface CandidateRange {
@@ -17,6 +17,20 @@ export interface CandidateRange {
   length: number;
   /** Bytes of zeros that follow in the last piece; null if the torrent ends with the range. */
   padding: number | null;
+  /** v1: the rest of its pieces, before and after it, which is in its place. */
+  around?: { before: readonly RequestedFile[]; after: readonly RequestedFile[] } | undefined;
+}
+
+/** A range with the rest of its pieces. */
+function planFiles({ file, offset, length, padding, around }: CandidateRange): RequestedFile[] {
+  const own = rangeOf(file, offset, length);
+  const pads = padding ? [requestedPadFile(padding)] : [];
+  return [...(around?.before ?? []), own, ...(around?.after ?? []), ...pads];
+}
+
+/** The bytes that are hashed for a range. */
+export function bytesOf(range: CandidateRange): number {
+  return planFiles(range).reduce((sum, { length }) => sum + length, 0) - (range.padding ?? 0);
 }
 
 /** How to hash ranges. */
@@ -51,7 +65,7 @@ export class CandidateHashes implements RunningJob<(Uint8Array | null)[]> {
   constructor(ranges: readonly CandidateRange[], hashing: CandidateHashing) {
     this.#ranges = ranges;
     this.#hashing = hashing;
-    this.#totalBytes = ranges.reduce((sum, { length }) => sum + length, 0);
+    this.#totalBytes = ranges.reduce((sum, range) => sum + bytesOf(range), 0);
     this.done = this.#run();
   }
 
@@ -70,7 +84,7 @@ export class CandidateHashes implements RunningJob<(Uint8Array | null)[]> {
     const hashes: (Uint8Array | null)[] = [];
     for (const batch of batchesOf(this.#ranges)) {
       for (const hash of await this.#hash(batch)) hashes.push(hash);
-      this.#bytes += batch.reduce((sum, { length }) => sum + length, 0);
+      this.#bytes += batch.reduce((sum, range) => sum + bytesOf(range), 0);
     }
     return hashes;
   }
@@ -79,15 +93,17 @@ export class CandidateHashes implements RunningJob<(Uint8Array | null)[]> {
     const unreadable = new Set<string>();
     for (;;) {
       throwIfAborted(this.#stop.signal);
-      const ranges = batch.filter(({ file }) => !unreadable.has(file.diskPath));
+      const isReadable = (range: CandidateRange) => !pathsOf(range).some((path) => unreadable.has(path));
+      const ranges = batch.filter(isReadable);
       if (ranges.length === 0) return batch.map(() => null);
       try {
         const hashes = await this.#hashAll(ranges);
         let next = 0;
-        return batch.map(({ file }) => (unreadable.has(file.diskPath) ? null : (hashes[next++] as Uint8Array)));
+        return batch.map((range) => (isReadable(range) ? (hashes[next++] as Uint8Array) : null));
       } catch (error) {
         const { path } = error as MetainfoError;
-        const isOfFile = error instanceof MetainfoError && ranges.some(({ file }) => file.diskPath === path);
+        const isOfFile =
+          error instanceof MetainfoError && path !== undefined && ranges.some((range) => pathsOf(range).includes(path));
         if (!isOfFile) throw error;
         unreadable.add(path as string);
         this.#hashing.onUnreadable(error);
@@ -113,12 +129,9 @@ export class CandidateHashes implements RunningJob<(Uint8Array | null)[]> {
   }
 }
 
-function planFiles({ file, offset, length, padding }: CandidateRange): RequestedFile[] {
-  const { diskPath, size, mtimeMs } = file;
-  return [
-    { path: systemPath(diskPath), offset, length, size, mtimeMs },
-    ...(padding ? [requestedPadFile(padding)] : []),
-  ];
+/** The files that are read for a range, as errors name them. */
+function pathsOf(range: CandidateRange): string[] {
+  return planFiles(range).flatMap((file) => (file.path === null ? [] : [pathOf(file)]));
 }
 
 /** A range whose last piece is short ends its job, because the pieces of a job follow each other. */
@@ -127,7 +140,7 @@ function* batchesOf(ranges: readonly CandidateRange[]): Generator<CandidateRange
   let bytes = 0;
   for (const range of ranges) {
     batch.push(range);
-    bytes += range.length;
+    bytes += bytesOf(range);
     if (batch.length < MAX_RANGES && bytes < MAX_BYTES && range.padding !== null) continue;
     yield batch;
     [batch, bytes] = [[], 0];
@@ -142,8 +155,8 @@ function rootsOf(ranges: readonly CandidateRange[], { v2 }: Digests): Uint8Array
 
 function piecesOf(ranges: readonly CandidateRange[], { v1 }: Digests, pieceLength: number): Uint8Array[] {
   let first = 0;
-  return ranges.map(({ length }) => {
-    const count = Math.ceil(length / pieceLength);
+  return ranges.map((range) => {
+    const count = Math.ceil(bytesOf(range) / pieceLength);
     const hashes = (v1 as Uint8Array).slice(first * 20, (first + count) * 20);
     first += count;
     return hashes;

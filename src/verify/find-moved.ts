@@ -1,26 +1,30 @@
 /** Finds content that was renamed or moved: files of the same size as missing ones, with the hashes that the torrent has. */
 
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import nodePath from 'node:path';
 import { isWithin } from '../disk/path-within.ts';
+import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
+import { isTemporary } from '../disk/write-file.ts';
 import { fromSystemError, type MetainfoError, requirePath, toHex } from '../errors/errors.ts';
 import { checkArgument, checkOptions, List, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import { checkedResources } from '../hash/hash-request.ts';
+import { checkedResources, type RequestedFile } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
+import { requestedPadFile } from '../hash/make-requested-files.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { watch } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
-import { CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
-import { type DiskFile, diskNames, type MatchedFile } from './match-files.ts';
+import { systemPath } from '../text/name-bytes.ts';
+import { bytesOf, CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
+import { type DiskFile, diskNames, type MatchedFile, rangeOf } from './match-files.ts';
 import { depthOf, NearestFiles } from './nearest.ts';
 import { type PieceLayout, v1PieceLayout, v2PieceLayout } from './piece-layout.ts';
-import { reportOf, type VerifyReport } from './report.ts';
+import { reportOf, type VerifiedFile, type VerifyReport } from './report.ts';
 import { type VerifyOptions, verify } from './verify.ts';
 
 /** Options of {@link findMoved}. */
@@ -50,13 +54,18 @@ export interface MovedFile {
   from: string;
   /** Other files with the same content, absolute: at most 100. */
   also: string[];
-  /** `root`: the whole file has the pieces root of the torrent (v2). `pieces`: all pieces that lie within the file are good (v1). */
+  /** The file at `from` as it was hashed: {@link placeMoved} refuses any other. */
+  hashed: Pick<DiskFile, 'size' | 'mtimeMs' | 'ctimeMs'>;
+  /**
+   * `root`: the whole file has the pieces root of the torrent (v2). `pieces`: all pieces that lie within the file are good (v1), or
+   * those of a smaller file together with its neighbors, which are in place.
+   */
   proof: 'root' | 'pieces';
   /** Whether `from` is in its place for another path of the torrent, or is the only file for another one too. */
   isShared: boolean;
 }
 
-/** A file that no hash of the torrent can tell from others of its size: a small file of a v1 torrent. */
+/** A file that no hash of the torrent can tell from others of its size: a small file of a v1 torrent, next to others that are missing. */
 export interface UnprovenFile {
   /** From the torrent's root, with `/`. */
   path: string;
@@ -156,10 +165,10 @@ interface Place {
 }
 
 async function placeOf(torrent: Torrent, path: string): Promise<Place> {
-  const status = await stat(path).catch(() => null);
+  const status = await stat(systemPath(path)).catch(() => null);
   const isSingleFile = torrent.nFiles === 1 && torrent.files[0]?.path === torrent.info.name;
   const isFolder = status ? status.isDirectory() : !isSingleFile;
-  const root = status ? await realpath(path) : nodePath.resolve(path);
+  const root = status ? await realPath(path) : nodePath.resolve(path);
   const targets = isFolder ? diskNames(torrent).map((name) => nodePath.join(root, ...name.split('/'))) : [root];
   return { exists: status !== null, isFolder, root: isFolder ? root : nodePath.dirname(root), targets };
 }
@@ -227,9 +236,10 @@ class Search {
     this.#report = report;
     this.#options = options;
     this.#slot = slot;
-    for (const [i, { path, length, status }] of report.files.entries()) {
+    for (const [i, { path, length, status, foundAs }] of report.files.entries()) {
       const isLink = torrent.files[i]?.attr?.includes('l') ?? false;
-      if (status === 'complete' || length === 0 || isLink) continue;
+      const isInPlace = status === 'complete' && foundAs === undefined;
+      if (isInPlace || length === 0 || isLink) continue;
       this.#wanted.set(i, { path, to: place.targets[i] as string, length, proven: [] });
       this.#bySize.set(length, []);
     }
@@ -271,7 +281,7 @@ class Search {
   async #findOwners(): Promise<void> {
     for (const [i, { status, length }] of this.#report.files.entries()) {
       if ((status !== 'complete' && status !== 'partial') || !this.#bySize.has(length)) continue;
-      const real = await realpath(this.#place.targets[i] as string).catch(() => null);
+      const real = await realPath(this.#place.targets[i] as string).catch(() => null);
       if (real === null) continue;
       // Links may lead from several places to one file: it belongs where it is good.
       if (status === 'complete' || !this.#owners.has(real)) this.#owners.set(real, i);
@@ -296,6 +306,7 @@ class Search {
     const scanned = await scan(nodePath.resolve(folder), null, {
       symlinks: 'skip',
       systemFiles: true,
+      anyNames: true,
       signal: this.#options.signal,
       slot: this.#slot,
       onProblem: (error) => this.#skip(error),
@@ -339,17 +350,13 @@ class Search {
   async #clearBadV1(): Promise<UnprovenFile[]> {
     const map = v1PieceLayout(this.#torrent, this.#report.files);
     const groups = new Map<string, { span: Span; wanted: { wanted: Wanted; first: number }[] }>();
-    const unproven: UnprovenFile[] = [];
-    const unprovable = new Set<number>();
+    const small: number[] = [];
     const entries = new Int32Array(this.#report.files.length);
     for (const [entry, file] of map.fileIndexes.entries()) if (file !== -1) entries[file] = entry;
     for (const [index, wanted] of this.#wanted) {
       const span = spanOf(map, entries[index] as number);
       if (!span) {
-        const candidates = (this.#bySize.get(wanted.length) ?? []).slice(0, MAX_LISTED);
-        if (candidates.length > 0)
-          unproven.push({ path: wanted.path, candidates: candidates.map(({ file }) => file.diskPath) });
-        unprovable.add(index);
+        small.push(index);
         continue;
       }
       const { first, ...rest } = span;
@@ -358,11 +365,77 @@ class Search {
       group.wanted.push({ wanted, first });
       groups.set(key, group);
     }
-    // Such a file may be good where it is.
-    for (const one of [...this.#bySize.values()].flat())
-      if (one.owner !== null && unprovable.has(one.owner)) one.isInPlace = true;
     for (const { span, wanted } of groups.values()) await this.#compareGroup(span, wanted, map);
+    const unproven: UnprovenFile[] = [];
+    for (const index of small) {
+      const wanted = this.#wanted.get(index) as Wanted;
+      const candidates = (this.#bySize.get(wanted.length) ?? []).slice(0, MAX_LISTED);
+      await this.#compareSmall(wanted, { map, entry: entries[index] as number, candidates });
+      if (candidates.length > 0 && wanted.proven.length === 0)
+        unproven.push({ path: wanted.path, candidates: candidates.map(({ file }) => file.diskPath) });
+    }
+    // A small file may be good where it is, unless it is another one.
+    const others = small.flatMap(
+      (index) => this.#wanted.get(index)?.proven.filter(({ owner }) => owner !== index) ?? [],
+    );
+    const [isSmall, isOther] = [new Set(small), new Set(others)];
+    for (const one of [...this.#bySize.values()].flat())
+      if (one.owner !== null && isSmall.has(one.owner)) one.isInPlace = !isOther.has(one);
     return unproven;
+  }
+
+  /** Compares candidates for a file without a piece of its own: with the pieces that it shares, if the rest of them is there. */
+  async #compareSmall(
+    wanted: Wanted,
+    { map, entry, candidates }: { map: PieceLayout; entry: number; candidates: readonly Candidate[] },
+  ): Promise<void> {
+    const { pieceLength, starts, lengths } = map;
+    const start = starts[entry] as number;
+    const end = start + (lengths[entry] as number);
+    const [first, last] = [Math.floor(start / pieceLength), Math.ceil(end / pieceLength)];
+    const from = first * pieceLength;
+    const to = Math.min(last * pieceLength, map.end);
+    const before = candidates.length > 0 ? await this.#contentBetween(map, from, start) : null;
+    const after = before && (await this.#contentBetween(map, end, to));
+    if (!before || !after) return;
+    const padding = to < last * pieceLength ? null : 0;
+    const ranges = candidates.map(
+      ({ file }): CandidateRange => ({ file, offset: 0, length: file.size, padding, around: { before, after } }),
+    );
+    const expected = HashList.viewOf((this.#torrent.info as InfoDictV1).pieces).subarray(first * 20, last * 20);
+    for (const [i, hashes] of (await this.#hash(ranges, 'v1')).entries())
+      if (hashes && Buffer.compare(hashes, expected) === 0) wanted.proven.push(candidates[i] as Candidate);
+  }
+
+  /** The content from one offset to another: files in their places and pad files; null if some of it is not there. */
+  async #contentBetween(map: PieceLayout, from: number, to: number): Promise<RequestedFile[] | null> {
+    const content: RequestedFile[] = [];
+    for (let entry = firstEntryAfter(map, from); entry < map.starts.length; entry += 1) {
+      const [start, length] = [map.starts[entry] as number, map.lengths[entry] as number];
+      if (start >= to) break;
+      const first = Math.max(from, start);
+      const bytes = Math.min(to, start + length) - first;
+      const index = map.fileIndexes[entry] as number;
+      const file = index < 0 ? null : await this.#fileInPlace(index);
+      if (index >= 0 && (!file || first - start + bytes > file.size)) return null;
+      content.push(file ? rangeOf(file, first - start, bytes) : requestedPadFile(bytes));
+    }
+    return content;
+  }
+
+  /** The file that has the content of a file of the torrent: in its place or, if it was proven, elsewhere. */
+  async #fileInPlace(index: number): Promise<DiskFile | null> {
+    const proven = this.#wanted.get(index)?.proven[0];
+    if (proven) return proven.file;
+    const { status, foundAs } = this.#report.files[index] as VerifiedFile;
+    if (status === 'missing' || status === 'unreadable') return null;
+    const target = this.#place.targets[index] as string;
+    const path = await realPath(foundAs === undefined ? target : nodePath.join(this.#place.root, foundAs)).catch(
+      () => null,
+    );
+    if (path === null) return null;
+    const { size, mtimeMs, ctimeMs } = await stat(systemPath(path));
+    return { diskPath: path, size, mtimeMs, ctimeMs };
   }
 
   /** Compares all candidates of a size with all files whose pieces lie at the same offsets. */
@@ -400,7 +473,7 @@ class Search {
   async #hash(ranges: readonly CandidateRange[], version: 'v1' | 'v2'): Promise<(Uint8Array | null)[]> {
     if (ranges.length === 0) return [];
     const { engine = defaultEngine(), signal, progress = false, onProgress } = this.#options;
-    const total = ranges.reduce((sum, { length }) => sum + length, 0);
+    const total = ranges.reduce((sum, range) => sum + bytesOf(range), 0);
     this.#bytesRead += total;
     if (total > LARGE_JOB_BYTES) this.#slot.release();
     const resources = checkedResources(this.#options, version, availableParallelism());
@@ -409,6 +482,17 @@ class Search {
     const hashing: CandidateHashing = { engine, version, pieceLength, resources, onUnreadable };
     return watch(() => new CandidateHashes(ranges, hashing), { signal, progress, onProgress });
   }
+}
+
+/** The first entry that ends after an offset. */
+function firstEntryAfter({ starts, lengths }: PieceLayout, offset: number): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] as number) + (lengths[middle] as number) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Gives a wanted file the list of those with the same hashes. */
@@ -467,20 +551,23 @@ function wholePieces(first: number, count: number, pieceLength: number): Omit<Sp
  */
 function chosen(wanted: readonly Wanted[], proof: MovedFile['proof'], own: string | null): MovedFile[] {
   const found = wanted.filter(({ proven }) => proven.length > 0);
-  const equals = new Map<readonly Candidate[], EqualFiles>();
-  for (const { proven } of found) if (!equals.has(proven)) equals.set(proven, new EqualFiles(proven, own));
+  const targets = new Map<readonly Candidate[], string[]>();
+  for (const { proven } of found) targets.set(proven, []);
+  for (const { proven, to } of found) targets.get(proven)?.push(to);
+  const equals = new Map([...targets].map(([proven, to]) => [proven, new EqualFiles(proven, own, to)]));
   const choices = new Map<Wanted, string>();
   const used = new Set<string>();
-  for (const [isOwn, isNamed] of [
-    [true, true],
-    [true, false],
-    [false, true],
-    [false, false],
-  ]) {
+  for (const [where, isNamed] of [
+    ['left', false],
+    ['freeInside', true],
+    ['freeInside', false],
+    ['freeElsewhere', true],
+    ['freeElsewhere', false],
+  ] as const) {
     for (const one of found) {
       if (choices.has(one)) continue;
       const name = isNamed ? nodePath.basename(one.to) : null;
-      const free = equals.get(one.proven)?.[isOwn ? 'freeInside' : 'freeElsewhere'];
+      const free = equals.get(one.proven)?.[where];
       const from = free?.nearest(one.to, name, (path) => !used.has(path)) ?? null;
       if (from === null) continue;
       choices.set(one, from);
@@ -496,6 +583,7 @@ function chosen(wanted: readonly Wanted[], proof: MovedFile['proof'], own: strin
       to: one.to,
       from,
       also: others.slice(0, MAX_LISTED),
+      hashed: equal.hashed(from),
       proof,
       isShared: !choices.has(one),
     };
@@ -506,30 +594,48 @@ function chosen(wanted: readonly Wanted[], proof: MovedFile['proof'], own: strin
 class EqualFiles {
   /** All of them: first files that are in no place, and those with few folders before others. */
   readonly paths: readonly string[];
+  /** Files that a swap which was killed has left: they come first, so that another one finishes its work. */
+  readonly left: NearestFiles;
   /** Files in the content's own folder that are in no place, and may be moved. */
   readonly freeInside: NearestFiles;
   /** Files in other folders that may be moved. */
   readonly freeElsewhere: NearestFiles;
   readonly #freeCount: number;
+  readonly #targets: readonly string[];
+  readonly #files: ReadonlyMap<string, DiskFile>;
   #shared: NearestFiles | null = null;
 
-  constructor(candidates: readonly Candidate[], own: string | null) {
+  /** @param targets The paths that want the content. */
+  constructor(candidates: readonly Candidate[], own: string | null, targets: readonly string[]) {
+    this.#targets = targets;
+    this.#files = new Map(candidates.map(({ file }) => [file.diskPath, file]));
     const pathsOf = (isInPlace: boolean) =>
       candidates
         .filter((one) => one.isInPlace === isInPlace)
-        .map(({ file }) => file.diskPath)
-        .sort((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+        .map(({ file }) => ({ path: file.diskPath, depth: depthOf(file.diskPath) }))
+        .sort((a, b) => a.depth - b.depth || (a.path < b.path ? -1 : 1))
+        .map(({ path }) => path);
     const free = pathsOf(false);
     this.paths = [...free, ...pathsOf(true)];
-    const isInside = (path: string) => own !== null && isWithin(own, path);
-    this.freeInside = new NearestFiles(free.filter(isInside));
-    this.freeElsewhere = new NearestFiles(free.filter((path) => !isInside(path)));
+    const inside = new Set(free.filter((path) => own !== null && isWithin(own, path)));
+    const among = (isWanted: (path: string) => boolean) => new NearestFiles(free.filter(isWanted), targets);
+    this.left = among((path) => inside.has(path) && isTemporary(nodePath.basename(path)));
+    this.freeInside = among((path) => inside.has(path));
+    this.freeElsewhere = among((path) => !inside.has(path));
     this.#freeCount = free.length;
+  }
+
+  hashed(path: string): MovedFile['hashed'] {
+    const { size, mtimeMs, ctimeMs } = this.#files.get(path) as DiskFile;
+    return { size, mtimeMs, ctimeMs };
   }
 
   /** Files to link to once all free ones are chosen: those in their places only if there are no others. */
   get shared(): NearestFiles {
-    this.#shared ??= new NearestFiles(this.#freeCount > 0 ? this.paths.slice(0, this.#freeCount) : this.paths);
+    this.#shared ??= new NearestFiles(
+      this.#freeCount > 0 ? this.paths.slice(0, this.#freeCount) : this.paths,
+      this.#targets,
+    );
     return this.#shared;
   }
 }

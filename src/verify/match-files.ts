@@ -6,6 +6,7 @@ import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
+import type { RequestedFile } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
@@ -22,6 +23,11 @@ export interface DiskFile {
   size: number;
   mtimeMs: number;
   ctimeMs: number;
+}
+
+/** A range of a file. */
+export function rangeOf({ diskPath, size, mtimeMs }: DiskFile, offset: number, length: number): RequestedFile {
+  return { path: systemPath(diskPath), offset, length, size, mtimeMs };
 }
 
 /** Something on disk that cannot be read as a file. */

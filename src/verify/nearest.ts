@@ -1,33 +1,47 @@
 /** Finds, among files of the same content, the one that is nearest to a path. */
 import nodePath from 'node:path';
 
-/** A folder above the roots of all drives. */
-const TOP = '';
+/** A file, and the number of components of its path. */
+interface Place {
+  path: string;
+  depth: number;
+}
 
-/** The paths of equal files, by the folders above them, so that a search does not go through all of them. */
+/** A folder above one of the paths that are asked for, and the files below it. */
+interface Folder {
+  below: Map<string, Folder>;
+  /** All files, and those of one name. The best one is last, and is dropped once it is taken. */
+  files: Place[];
+  named: Map<string, Place[]>;
+}
+
+/**
+ * The paths of equal files, in a tree of the folders that are above the targets: what a path has below them does not matter, so deep
+ * paths take little time and memory.
+ */
 export class NearestFiles {
-  /**
-   * The paths below each folder, and those of one name below it: {@link keyOf}. The best one is last, and is dropped once it is
-   * taken.
-   */
-  readonly #lists = new Map<string, string[]>();
-  /** The only path: most files have no equals, and need no lists. */
+  readonly #root: Folder = newFolder();
+  /** The only path: most files have no equals, and need no tree. */
   readonly #only: string | null = null;
 
-  /** @param paths Absolute, without repetitions: those with the fewest folders first. */
-  constructor(paths: readonly string[]) {
-    if (paths.length === 1) {
-      this.#only = paths[0] as string;
+  /**
+   * @param paths Absolute, without repetitions: those with the fewest folders first.
+   * @param targets The paths that {@link nearest} will be asked about.
+   */
+  constructor(paths: readonly string[], targets: Iterable<string>) {
+    if (paths.length <= 1) {
+      this.#only = paths[0] ?? null;
       return;
     }
+    for (const target of targets) this.#walk(target, true);
     for (const path of paths.toReversed()) {
+      const place = { path, depth: depthOf(path) };
       const name = nodePath.basename(path);
-      for (const folder of foldersAbove(path)) {
-        for (const key of [keyOf(folder, null), keyOf(folder, name)]) {
-          const list = this.#lists.get(key);
-          if (list) list.push(path);
-          else this.#lists.set(key, [path]);
-        }
+      for (const { files, named } of this.#walk(path)) {
+        files.push(place);
+        const list = named.get(name);
+        if (list) list.push(place);
+        else named.set(name, [place]);
       }
     }
   }
@@ -43,33 +57,45 @@ export class NearestFiles {
       const isNamed = name === null || nodePath.basename(this.#only) === name;
       return isNamed && isFree(this.#only) ? this.#only : null;
     }
+    const folders = this.#walk(to).reverse();
     let [best, bestSteps] = [null as string | null, Infinity];
-    for (const [up, folder] of foldersAbove(to).entries()) {
-      const list = this.#lists.get(keyOf(folder, name)) ?? [];
-      while (list.length > 0 && !isFree(list.at(-1) as string)) list.pop();
-      const path = list.at(-1);
-      if (path === undefined) continue;
+    for (const [up, { files, named }] of folders.entries()) {
+      const list = (name === null ? files : named.get(name)) ?? [];
+      while (list.length > 0 && !isFree((list.at(-1) as Place).path)) list.pop();
+      const place = list.at(-1);
+      if (place === undefined) continue;
       // The steps up and down, apart from a number that is the same for all: the folder is as many levels less deep as it is up.
-      const steps = 2 * up + depthOf(path);
-      if (steps < bestSteps) [best, bestSteps] = [path, steps];
+      const steps = 2 * up + place.depth;
+      if (steps < bestSteps) [best, bestSteps] = [place.path, steps];
     }
     return best;
   }
+
+  /** The folders above a path from the top, as far as there are any here. @param isNew Whether to add the others. */
+  #walk(path: string, isNew = false): Folder[] {
+    let folder = this.#root;
+    const folders = [folder];
+    for (let from = 0; ; ) {
+      const end = path.indexOf(nodePath.sep, from);
+      if (end < 0) return folders;
+      const name = path.slice(from, end);
+      const next = folder.below.get(name) ?? (isNew ? newFolder() : undefined);
+      if (!next) return folders;
+      folder.below.set(name, next);
+      folders.push(next);
+      folder = next;
+      from = end + 1;
+    }
+  }
+}
+
+function newFolder(): Folder {
+  return { below: new Map(), files: [], named: new Map() };
 }
 
 /** The number of components of a path. */
 export function depthOf(path: string): number {
-  return path.split(nodePath.sep).length;
-}
-
-function keyOf(folder: string, name: string | null): string {
-  return name === null ? folder : `${folder}\0${name}`;
-}
-
-/** The folder of a path and all folders above it, up to {@link TOP}. */
-function foldersAbove(path: string): string[] {
-  const folders: string[] = [];
-  for (let folder = nodePath.dirname(path); folder !== folders.at(-1); folder = nodePath.dirname(folder))
-    folders.push(folder);
-  return [...folders, TOP];
+  let depth = 1;
+  for (let at = path.indexOf(nodePath.sep); at >= 0; at = path.indexOf(nodePath.sep, at + 1)) depth += 1;
+  return depth;
 }

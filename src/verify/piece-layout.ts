@@ -6,8 +6,7 @@ import { padsIn } from '../layout/padding.ts';
 import type { FileItem } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { systemPath } from '../text/name-bytes.ts';
-import type { DiskFile, MatchedFile } from './match-files.ts';
+import { type DiskFile, type MatchedFile, rangeOf } from './match-files.ts';
 
 /**
  * The entries of a torrent (its files and pad files that are not empty) in the order of their pieces. Stored by column,
@@ -175,11 +174,7 @@ export function contentOfPieces(
       // Every piece given here is available, so its files are on disk.
       const file = fileOfEntry(map, files, entry)?.onDisk as DiskFile | undefined;
       content.entries.push(entry);
-      content.files.push(
-        file
-          ? { path: systemPath(file.diskPath), offset: first - start, length, size: file.size, mtimeMs: file.mtimeMs }
-          : requestedPadFile(length),
-      );
+      content.files.push(file ? rangeOf(file, first - start, length) : requestedPadFile(length));
     }
   }
   return content;

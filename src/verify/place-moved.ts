@@ -1,24 +1,31 @@
 /** Puts files that were found elsewhere where a torrent wants them: links or renames them. It never replaces other content. */
-import { link, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { link, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { isWithin } from '../disk/path-within.ts';
+import { realPath } from '../disk/real-path.ts';
+import { isTemporary, temporaryName } from '../disk/write-file.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
-import { checkArgument, checkOptions, expected, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';
+import { Callback, checkArgument, checkOptions, expected, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';
+import { systemPath } from '../text/name-bytes.ts';
 import type { FoundContent, MovedFile } from './find-moved.ts';
 
 /** Options of {@link placeMoved}. */
 export interface PlaceMovedOptions {
   /** Stops between two files. */
   signal?: AbortSignal | undefined;
+  /** Called after each file that was placed, with its path from the torrent's root: also before a cancellation. */
+  onPlaced?: ((path: string) => void) | undefined;
 }
 
 const Found = expected<PlacedFiles>('the result of findMoved', (value) => {
   const { moved, empty, root } = (value ?? {}) as Partial<PlacedFiles>;
-  return Array.isArray(moved) && Array.isArray(empty) && typeof root === 'string';
+  const isMoved = Array.isArray(moved) && moved.every((one) => Object(one?.hashed) === one?.hashed);
+  return isMoved && Array.isArray(empty) && typeof root === 'string';
 });
 
-const PLACE: OptionStructs<PlaceMovedOptions> = { signal: Signal };
+const PLACE: OptionStructs<PlaceMovedOptions> = { signal: Signal, onPlaced: Callback };
 
 /** The fields of the result of {@link findMoved} that {@link placeMoved} checks. */
 type PlacedFiles = Pick<FoundContent, 'moved' | 'empty' | 'root'>;
@@ -41,7 +48,9 @@ export interface FailedPlacing {
 
 /**
  * Puts files that {@link findMoved} found where the torrent wants them, and makes its missing empty files. A file that fails does
- * not end the others. Nothing is ever overwritten: a file that is in the way is a failure, unless it is itself put elsewhere.
+ * not end the others. No content is ever lost: a file that is in the way is a failure, unless it is itself put elsewhere. A file that
+ * was replaced after it was hashed is a failure, too. A process that is killed while it swaps files may leave `.metainfo-*.tmp`
+ * beside them: another search and another call finish its work.
  *
  * @param found The result of {@link findMoved}, or a part of its files.
  * @param how `link` makes hard links, so that each file has both names; `rename` moves the files. Both need one file system.
@@ -68,8 +77,7 @@ export async function placeMoved(
 ): Promise<PlacedContent> {
   checkArgument('found', found, Found);
   checkArgument('how', how, oneOf('link', 'rename'));
-  const { signal } = checkOptions(options, PLACE);
-  const placer = new Placer(found.root, how, signal);
+  const placer = new Placer(found.root, how, checkOptions(options, PLACE));
   await placer.place(found.moved);
   for (const one of found.empty) await placer.attempt(one.path, () => placer.makeEmpty(one.to));
   return placer;
@@ -81,29 +89,38 @@ class Placer implements PlacedContent {
   readonly failed: PlacedContent['failed'] = [];
   readonly #root: string;
   readonly #how: 'link' | 'rename';
-  readonly #signal: AbortSignal | undefined;
+  readonly #options: PlaceMovedOptions;
+  /** The files that got or lost a name here, which changes their `ctimeMs`. */
+  readonly #linked = new Set<string>();
+  /** The files that a swap which was killed has left under a second name. */
+  readonly #left = new Set<string>();
 
-  constructor(root: string, how: 'link' | 'rename', signal: AbortSignal | undefined) {
+  constructor(root: string, how: 'link' | 'rename', options: PlaceMovedOptions) {
     this.#root = root;
     this.#how = how;
-    this.#signal = signal;
+    this.#options = options;
   }
 
   /** Does something for a path, and notes the result. */
   async attempt(path: string, place: () => Promise<void>): Promise<void> {
-    throwIfAborted(this.#signal);
+    throwIfAborted(this.#options.signal);
     try {
       await place();
-      this.placed.push(path);
+      this.#note(path);
     } catch (error) {
       if (!(error instanceof MetainfoError)) throw error;
       this.failed.push({ path, error });
     }
   }
 
+  #note(path: string): void {
+    this.placed.push(path);
+    this.#options.onPlaced?.(path);
+  }
+
   async makeEmpty(to: string): Promise<void> {
     const target = await this.#targetOf(to);
-    const file = await open(target, 'wx').catch((error: unknown) => {
+    const file = await open(systemPath(target), 'wx').catch((error: unknown) => {
       throw writeError(error, target);
     });
     await file.close();
@@ -115,6 +132,8 @@ class Placer implements PlacedContent {
       if (this.#how === 'rename' && one.isShared) this.failed.push({ path: one.path, error: isShared(one) });
       else waiting.push(one);
     }
+    for (const { from } of waiting.filter(isLeft))
+      this.#left.add(idOf(await lstat(systemPath(from)).catch(() => null)));
     // A file in the way that is put elsewhere goes first. A shared file stays where it is.
     const sources = new Set(waiting.filter(({ isShared }) => !isShared).map(({ from }) => from));
     for (let before = Infinity; waiting.length > 0 && waiting.length < before; ) {
@@ -137,21 +156,69 @@ class Placer implements PlacedContent {
 
   /** Whether another file that is put elsewhere is at a path. */
   async #isSource(to: string, sources: ReadonlySet<string>, own: string): Promise<boolean> {
-    const real = await realpath(to).catch(() => null);
+    const real = await realPath(to).catch(() => null);
     return real !== null && real !== own && sources.has(real);
   }
 
-  async #placeOne({ from, to }: MovedFile): Promise<void> {
+  async #placeOne(one: MovedFile): Promise<void> {
+    const { from, to } = one;
     const target = await this.#targetOf(to);
-    const linked = await linkOrNull(from, target);
-    if (linked === 'unsupported') {
-      if (this.#how === 'link') throw noLinks(from, target);
-      await renameToFree(from, target);
-    } else if (this.#how === 'rename') {
-      await rm(from).catch((error: unknown) => {
+    const hashed = await this.#requireHashed(one);
+    const isRename = this.#how === 'rename';
+    if (isRename && (await this.#isSecondName(target, one))) {
+      await rename(systemPath(from), systemPath(target)).catch((error: unknown) => {
+        throw writeError(error, target);
+      });
+      return;
+    }
+    if (await this.#link(one, target, hashed)) {
+      if (!isRename) return;
+      await rm(systemPath(from)).catch((error: unknown) => {
         throw writeError(error, from);
       });
+      return;
     }
+    if (!isRename) throw noLinks(from, target);
+    await renameToFree(from, target);
+    if (idOf(await lstat(systemPath(target))) === idOf(hashed)) return;
+    await rename(systemPath(target), systemPath(from)).catch(() => {});
+    throw changed(from);
+  }
+
+  /**
+   * The status of a file that is still the one that was hashed.
+   *
+   * @throws {MetainfoError} `ERR_FILE_CHANGED`, `ERR_NOT_FOUND`
+   */
+  async #requireHashed({ from, hashed: { size, mtimeMs, ctimeMs } }: MovedFile): Promise<Stats> {
+    const status = await lstat(systemPath(from)).catch((error: unknown) => {
+      throw fromSystemError(error, from, 'read');
+    });
+    const isSame = status.isFile() && status.size === size && status.mtimeMs === mtimeMs;
+    if (isSame && (status.ctimeMs === ctimeMs || this.#linked.has(idOf(status)))) return status;
+    throw changed(from);
+  }
+
+  /**
+   * Makes a hard link to a file, and makes sure that it leads to the file that was hashed. Returns false where there are no links.
+   *
+   * @throws {MetainfoError} `ERR_FILE_CHANGED`, `ERR_OUTPUT_EXISTS` and errors of writing
+   */
+  async #link({ from }: MovedFile, target: string, hashed: Stats): Promise<boolean> {
+    if ((await linkOrNull(from, target)) === 'unsupported') return false;
+    const made = await lstat(systemPath(target));
+    this.#linked.add(idOf(hashed));
+    if (idOf(made) === idOf(hashed) && made.size === hashed.size && made.mtimeMs === hashed.mtimeMs) return true;
+    await rm(systemPath(target)).catch(() => {});
+    throw changed(from);
+  }
+
+  /** Whether the file in the way has another name, which a swap gave it that was killed: then its content is not lost. */
+  async #isSecondName(target: string, one: MovedFile): Promise<boolean> {
+    const status = await lstat(systemPath(target)).catch(() => null);
+    const isSecond = status !== null && status.nlink > 1 && (isLeft(one) || this.#left.has(idOf(status)));
+    if (isSecond) this.#linked.add(idOf(status));
+    return isSecond;
   }
 
   /** Files whose places are taken by each other: each gets a second name first, so that its content always has one. */
@@ -159,22 +226,22 @@ class Placer implements PlacedContent {
     const prepared: { one: MovedFile; target: string; spare: string }[] = [];
     try {
       for (const one of moved) {
-        throwIfAborted(this.#signal);
+        throwIfAborted(this.#options.signal);
         const target = await this.#targetOf(one.to);
-        const spare = `${target}.metainfo-${process.pid}-${prepared.length}`;
-        if ((await linkOrNull(one.from, spare)) === 'unsupported') throw noLinks(one.from, target);
+        const spare = nodePath.join(nodePath.dirname(target), temporaryName());
+        if (!(await this.#link(one, spare, await this.#requireHashed(one)))) throw noLinks(one.from, target);
         prepared.push({ one, target, spare });
       }
     } catch (error) {
-      for (const { spare } of prepared) await rm(spare, { force: true }).catch(() => {});
+      for (const { spare } of prepared) await rm(systemPath(spare), { force: true }).catch(() => {});
       if (!(error instanceof MetainfoError) || error.code === 'ERR_ABORTED') throw error;
       for (const { path } of moved) this.failed.push({ path, error });
       return;
     }
     for (const { one, target, spare } of prepared) {
       try {
-        await rename(spare, target);
-        this.placed.push(one.path);
+        await rename(systemPath(spare), systemPath(target));
+        this.#note(one.path);
       } catch (cause) {
         const error = writeError(cause, target);
         this.failed.push({ path: one.path, error: withHint(error, `Its content is in ${spare} too.`) });
@@ -188,7 +255,7 @@ class Placer implements PlacedContent {
     const [root, final] = [await realFolder(this.#root), await realFolder(folder)];
     if (!isWithin(root, final))
       throw new MetainfoError('ERR_LINK_OUTSIDE', `${to} is outside ${root}: a link leads there.`, { path: to });
-    await mkdir(final, { recursive: true }).catch((error: unknown) => {
+    await mkdir(systemPath(final), { recursive: true }).catch((error: unknown) => {
       throw writeError(error, folder);
     });
     return nodePath.join(final, nodePath.basename(to));
@@ -202,9 +269,9 @@ class Placer implements PlacedContent {
  */
 async function realFolder(folder: string): Promise<string> {
   let existing = nodePath.resolve(folder);
-  while ((await lstat(existing).catch(() => null)) === null && existing !== nodePath.dirname(existing))
+  while ((await lstat(systemPath(existing)).catch(() => null)) === null && existing !== nodePath.dirname(existing))
     existing = nodePath.dirname(existing);
-  const real = await realpath(existing).catch((error: unknown) => {
+  const real = await realPath(existing).catch((error: unknown) => {
     throw writeError(error, folder);
   });
   return nodePath.join(real, nodePath.relative(existing, nodePath.resolve(folder)));
@@ -220,7 +287,7 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 
  */
 async function linkOrNull(from: string, target: string): Promise<'linked' | 'unsupported'> {
   try {
-    await link(from, target);
+    await link(systemPath(from), systemPath(target));
     return 'linked';
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -232,13 +299,28 @@ async function linkOrNull(from: string, target: string): Promise<'linked' | 'uns
 
 /** Renames where there are no hard links. The system offers no rename that keeps an existing file, so this one looks first. */
 async function renameToFree(from: string, target: string): Promise<void> {
-  if (await lstat(target).catch(() => null)) throw inTheWay(target);
-  await rename(from, target).catch((error: unknown) => {
+  if (await lstat(systemPath(target)).catch(() => null)) throw inTheWay(target);
+  await rename(systemPath(from), systemPath(target)).catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EXDEV') throw writeError(error, target);
     const message = `${from} is on another file system than ${target}: copy it there.`;
     throw new MetainfoError('ERR_WRITE', message, { path: from, cause: error });
   });
+}
+
+/** What tells a file from all others. */
+function idOf(status: Pick<Stats, 'dev' | 'ino'> | null): string {
+  return status ? `${status.dev}:${status.ino}` : '';
+}
+
+/** Whether a swap that was killed has left a file under this name. */
+function isLeft({ from }: MovedFile): boolean {
+  return isTemporary(nodePath.basename(from));
+}
+
+function changed(from: string): MetainfoError {
+  const message = `${from} was replaced or changed after it was hashed: search again.`;
+  return new MetainfoError('ERR_FILE_CHANGED', message, { path: from });
 }
 
 function writeError(error: unknown, target: string): MetainfoError {

@@ -274,6 +274,8 @@ describe('findMoved', () => {
     const small = { 'a.nfo': noise(10, 1), 'b.bin': noise(3 * PIECE, 2), 'c.nfo': noise(20, 3) };
     const { root, other, torrent, move } = await rooted(t, 'v1', small);
     for (const name of Object.keys(small)) await move(`root/${name}`, `other/x ${name}`);
+    // Of the same sizes, but with other content.
+    await put(other, { 'x a.nfo': noise(10, 8), 'x c.nfo': noise(20, 9) });
     const found = await findMoved(torrent, root, [other]);
     assert.deepEqual(
       found.moved.map((one) => one.path),
@@ -289,6 +291,42 @@ describe('findMoved', () => {
     const { placed } = await placeMoved(found, 'rename');
     assert.deepEqual(placed, ['b.bin']);
     assert.deepEqual((await readdir(other)).sort(), ['x a.nfo', 'x c.nfo']);
+  });
+
+  it('proves small v1 files by the pieces that they share with files in place, or found', async (t) => {
+    const files = { a: noise(2 * PIECE + 9, 1), b: noise(10, 2), c: noise(PIECE, 3), d: noise(20, 4), e: noise(30, 5) };
+    const { root, other, torrent, move } = await rooted(t, 'v1', files);
+    // The second piece of `c` ends in the piece of `d` and `e`, where the torrent ends.
+    for (const name of ['b', 'c', 'd']) await move(`root/${name}`, `other/x ${name}`);
+    await put(other, { 'not b': noise(10, 8), 'not d': noise(20, 9) });
+    const found = await findMoved(torrent, root, [other]);
+    const moved = found.moved.map(({ path: name, from, proof }) => [name, path.basename(from), proof]);
+    assert.deepEqual(moved, []);
+    assert.deepEqual(
+      found.unproven.map((one) => one.path),
+      ['b', 'c', 'd', 'e'],
+    );
+    await move('other/x c', 'root/c');
+    const again = await findMoved(torrent, root, [other]);
+    assert.deepEqual(
+      again.moved.map(({ path: name, from, proof }) => [name, path.basename(from), proof]),
+      [
+        ['b', 'x b', 'pieces'],
+        ['d', 'x d', 'pieces'],
+      ],
+    );
+    assert.deepEqual((await placeMoved(again, 'rename')).placed, ['b', 'd']);
+    assert.ok((await verify(torrent, root)).ok);
+  });
+
+  it('leaves a small file unproven if a file beside it is damaged or cannot be read', async (t) => {
+    const { root, other, torrent, move } = await rooted(t, 'v1', { a: noise(PIECE + 9, 1), b: noise(10, 2) });
+    await move('root/b', 'other/x');
+    const refused = notingEngine(new Set(), (file) => file.endsWith('/a'));
+    const { moved, unproven, skipped } = await findMoved(torrent, root, [other], { engine: refused });
+    assert.deepEqual([moved, unproven.length, skipped.length], [[], 1, 1]);
+    await put(root, { a: noise(PIECE + 9, 3) });
+    assert.deepEqual((await findMoved(torrent, root, [other])).moved, []);
   });
 
   it('proves v1 files at every position of their pieces', async (t) => {

@@ -135,7 +135,7 @@ describe('verify of names that are not UTF-8', { skip: process.platform !== 'lin
 });
 
 describe('verify of files under other names', () => {
-  async function made(t: TestContext, files: Record<string, Uint8Array>) {
+  async function made(t: TestContext, files: Record<string, Buffer>) {
     const root = path.join(await temporaryFolder(t), 'root');
     await writeTree(root, files);
     const torrent = await new TorrentCreate({ pathRoot: root, pieceLength: PIECE }).generate();

@@ -22,7 +22,11 @@ describe('NearestFiles', () => {
         fc.uniqueArray(path, { maxLength: 12 }),
         fc.array(fc.record({ to: path, isNamed: fc.boolean() }), { maxLength: 16 }),
         (paths, wanted) => {
-          const files = new NearestFiles([...paths].sort((a, b) => depthOf(a) - depthOf(b)));
+          const targets = wanted.map(({ to }) => to);
+          const files = new NearestFiles(
+            [...paths].sort((a, b) => depthOf(a) - depthOf(b)),
+            targets,
+          );
           const left = new Set(paths);
           for (const { to, isNamed } of wanted) {
             const name = isNamed ? basename(to) : null;

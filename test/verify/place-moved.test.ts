@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { link, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { AbortError } from '../../src/errors/cancel.ts';
+import { findMoved } from '../../src/verify/find-moved.ts';
+import { placeMoved } from '../../src/verify/place-moved.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { noise } from '../hash/reference.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const SIZE = 20_000;
+
+/** A torrent of files in `root`, and the folder `other`. */
+async function rooted(t: TestContext, files: Record<string, Buffer>) {
+  const cwd = await temporaryFolder(t);
+  await writeTree(cwd, { 'other/none': 1 });
+  const root = path.join(cwd, 'root');
+  await writeTree(root, files);
+  const torrent = await new TorrentCreate({ pathRoot: root, pieceLength: 16_384 }).generate({ version: 'v2' });
+  return { root, other: path.join(cwd, 'other'), torrent };
+}
+
+describe('placeMoved', () => {
+  for (const how of ['link', 'rename'] as const)
+    it(`refuses a file that was replaced after it was hashed: ${how}`, async (t) => {
+      const { root, other, torrent } = await rooted(t, { a: noise(SIZE), k: noise(1) });
+      const x = path.join(other, 'x');
+      const replaced: Record<string, () => Promise<unknown>> = {
+        content: () => writeFile(x, 'other'),
+        link: () => symlink('/etc/hostname', x),
+        'another file of the same size and time': async () => {
+          await writeFile(x, noise(SIZE, 2));
+          await utimes(x, 1, 1);
+        },
+      };
+      for (const [name, replace] of Object.entries(replaced)) {
+        await writeFile(x, noise(SIZE));
+        await utimes(x, 1, 1);
+        await rm(path.join(root, 'a'), { force: true });
+        const found = await findMoved(torrent, root, [other]);
+        assert.equal(found.moved[0]?.from, x);
+        await rm(x);
+        await replace();
+        const { placed, failed } = await placeMoved(found, how);
+        assert.deepEqual([placed, failed.map(({ error }) => error.code)], [[], ['ERR_FILE_CHANGED']], name);
+        assert.deepEqual(await readdir(root), ['k'], name);
+        await rm(x);
+      }
+    });
+
+  it('places a file at two paths, though a link changes its times', async (t) => {
+    const { root, other, torrent } = await rooted(t, { a: noise(SIZE), b: noise(SIZE) });
+    for (const name of ['a', 'b']) await rm(path.join(root, name));
+    await writeFile(path.join(other, 'x'), noise(SIZE));
+    const { placed, failed } = await placeMoved(await findMoved(torrent, root, [other]), 'link');
+    assert.deepEqual([placed, failed], [['a', 'b'], []]);
+  });
+
+  it('finishes a swap that was killed at any step, and leaves nothing behind', async (t) => {
+    const names = ['a', 'b', 'c'];
+    for (const count of [2, 3])
+      for (let step = 1; step < 2 * count; step += 1) {
+        const all = names.slice(0, count);
+        const files = Object.fromEntries(all.map((name, i) => [name, noise(SIZE, i)]));
+        const { root, torrent } = await rooted(t, files);
+        // Each name has the content of the next one.
+        for (const [i, name] of all.entries()) await writeFile(path.join(root, name), noise(SIZE, (i + 1) % count));
+        const spare = (i: number) => path.join(root, `.metainfo-left${i}.tmp`);
+        const holder = (i: number) => path.join(root, all[(i + count - 1) % count] as string);
+        for (let i = 0; i < Math.min(step, count); i += 1) await link(holder(i), spare(i));
+        for (let i = 0; i < step - count; i += 1) await rename(spare(i), path.join(root, all[i] as string));
+        const draft = new TorrentCreate({ pathRoot: root });
+        assert.deepEqual(await draft.getPaths(), all);
+        const { failed } = await placeMoved(await findMoved(torrent, root, []), 'rename');
+        assert.deepEqual(failed, [], `${count} files, step ${step}`);
+        assert.ok((await verify(torrent, root)).ok, `${count} files, step ${step}`);
+        assert.deepEqual((await readdir(root)).sort(), all);
+      }
+  });
+
+  it('never takes a file with an unrelated second name for one of a swap', async (t) => {
+    const { root, other, torrent } = await rooted(t, { a: noise(SIZE), k: noise(1) });
+    await rename(path.join(root, 'a'), path.join(other, 'x'));
+    await writeFile(path.join(root, 'a'), 'mine');
+    await link(path.join(root, 'a'), path.join(other, 'mine'));
+    const { placed, failed } = await placeMoved(await findMoved(torrent, root, [other]), 'rename');
+    assert.deepEqual([placed, failed.map(({ error }) => error.code)], [[], ['ERR_OUTPUT_EXISTS']]);
+    assert.equal(await readFile(path.join(root, 'a'), 'utf8'), 'mine');
+  });
+
+  it('tells of each file that was placed before a cancellation', async (t) => {
+    const names = ['a', 'b', 'c'];
+    const { root, other, torrent } = await rooted(
+      t,
+      Object.fromEntries(names.map((name, i) => [name, noise(SIZE, i)])),
+    );
+    for (const name of names) await rename(path.join(root, name), path.join(other, name));
+    const controller = new AbortController();
+    const told: string[] = [];
+    const onPlaced = (name: string) => {
+      told.push(name);
+      if (told.length === 2) controller.abort();
+    };
+    const found = await findMoved(torrent, root, [other]);
+    await assert.rejects(placeMoved(found, 'rename', { signal: controller.signal, onPlaced }), AbortError);
+    assert.deepEqual(told, ['a', 'b']);
+    assert.deepEqual(
+      [(await readdir(root)).sort(), await readdir(other)],
+      [
+        ['a', 'b'],
+        ['c', 'none'],
+      ],
+    );
+  });
+});
