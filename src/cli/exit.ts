@@ -41,8 +41,13 @@ export function exitCodeOfUsage({ exitCode, code, message }: CommanderError): nu
 }
 
 /** Properties of errors that `--json` prints too. */
-export function detailsOf(error: MetainfoError): { indexes?: readonly number[]; findings?: readonly Finding[] } {
+export function detailsOf(error: MetainfoError): {
+  indexes?: readonly number[];
+  findings?: readonly Finding[];
+  placed?: readonly string[];
+} {
   if (error instanceof PartError) return { indexes: error.indexes };
+  if ('placed' in error) return { placed: error.placed as readonly string[] };
   return 'findings' in error ? { findings: error.findings as readonly Finding[] } : {};
 }
 
@@ -86,8 +91,9 @@ export async function exitCodeOf(error: unknown, json = wantsJson(), options = {
     return FAILED;
   }
   if (error.code === 'ERR_ABORTED') {
-    if (json && error.cause !== CLOSED) writeJson('ERR_ABORTED', CANCELLED);
-    else if (error.cause !== CLOSED) stderr().write(`${CANCELLED}\n`);
+    const done = 'done' in error ? `cancelled: ${error.done}; run the command again to go on` : CANCELLED;
+    if (json && error.cause !== CLOSED) writeJson('ERR_ABORTED', done, null, detailsOf(error));
+    else if (error.cause !== CLOSED) stderr().write(`${done}\n`);
     return exitCodeOfSignal(error);
   }
   const message = messageOf(error);

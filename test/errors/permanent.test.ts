@@ -30,7 +30,7 @@ describe('isPermanent', () => {
   it('is true for failures of the disk that come back every time', async () => {
     const path = '/x'.repeat(5000);
     const error = await readFile(path).catch((reason: unknown) => fromSystemError(reason, path, 'read'));
-    assert.deepEqual([(error as MetainfoError).code, isPermanent(error)], ['ERR_READ', true]);
+    assert.deepEqual([(error as MetainfoError).code, isPermanent(error)], ['ERR_UNREADABLE', true]);
     for (const [code, lasts] of [
       ['ENAMETOOLONG', true],
       ['EROFS', true],

@@ -14,7 +14,7 @@ import { colorsFor } from '../terminal/colors.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 import { printableJson } from '../terminal/json.ts';
 import { showsProgress, stdout, writeLines } from '../terminal/output.ts';
-import { type FindOptions, search, searchJson, searchLines } from '../verify/find.ts';
+import { type FindOptions, foldersFound, search, searchJson, searchLines } from '../verify/find.ts';
 import {
   type ResumeOptions,
   requireOutputFolder,
@@ -156,7 +156,7 @@ async function runWith(
   }
   const colors = await colorsFor(stdout());
   await writeLines([
-    ...reportLines(torrent.name, report, colors, options.quiet),
+    ...reportLines(torrent.name, report, colors, { quiet: options.quiet, known: found && foldersFound(found) }),
     ...(found ? searchLines(found, options, colors) : []),
   ]);
   if (!resume) return;

@@ -1,6 +1,7 @@
 /** `metainfo verify --find`: looks for renamed and moved files, and puts them where the torrent wants them. */
+import nodePath from 'node:path';
 import type { Colors } from 'picocolors/types.js';
-import type { MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
@@ -30,10 +31,19 @@ export async function search(
 ): Promise<Search> {
   const found = await findMoved(torrent, path, find, options);
   if (!link && !rename) return { ...found, placed: [], failed: [], ok: found.report.ok };
-  const { placed, failed } = await placeMoved(found, link ? 'link' : 'rename', { signal: options.signal });
-  // The pieces that files share are known to be good only when all of these files are in place.
-  const report = placed.length > 0 ? await verify(torrent, path, options) : found.report;
-  return { ...found, report, placed, failed, ok: report.ok };
+  const done: string[] = [];
+  try {
+    const { signal } = options;
+    const onPlaced = (one: string) => void done.push(one);
+    const { placed, failed } = await placeMoved(found, link ? 'link' : 'rename', { signal, onPlaced });
+    // The pieces that files share are known to be good only when all of these files are in place.
+    const report = placed.length > 0 ? await verify(torrent, path, options) : found.report;
+    return { ...found, report, placed, failed, ok: report.ok };
+  } catch (error) {
+    if (error instanceof MetainfoError && error.code === 'ERR_ABORTED' && done.length > 0)
+      Object.assign(error, { done: `${plural(done.length, 'file')} ${link ? 'linked' : 'renamed'}`, placed: done });
+    throw error;
+  }
 }
 
 /** The fields of `--json`. */
@@ -53,6 +63,43 @@ function toJson({ path, error }: { path: string; error: MetainfoError }) {
   return { path, error: { code: error.code, message: error.message, path: error.path ?? null } };
 }
 
+/** A folder whose files were found below another folder. */
+interface MovedFolder {
+  /** From the torrent's root, with `/`; empty for the root. */
+  to: string;
+  /** The other folder: absolute. */
+  from: string;
+  /** The paths of the files, from the torrent's root. */
+  paths: string[];
+}
+
+/**
+ * The folders that were moved as a whole: two files or more that have the same names below another folder.
+ *
+ * @param placed The paths that are in place now.
+ */
+function movedFolders(moved: FoundContent['moved'], placed: ReadonlySet<string>): MovedFolder[] {
+  const folders = new Map<string, MovedFolder>();
+  for (const { path, from, isShared } of moved) {
+    const [names, own] = [path.split('/'), from.split(nodePath.sep)];
+    let same = 0;
+    while (same < names.length && names.at(-1 - same) === own.at(-1 - same)) same += 1;
+    if (same === 0 || isShared) continue;
+    const to = names.slice(0, names.length - same).join('/');
+    const place = own.slice(0, own.length - same).join(nodePath.sep);
+    const key = JSON.stringify([to, place, placed.has(path)]);
+    const folder = folders.get(key) ?? { to, from: place, paths: [] };
+    folder.paths.push(path);
+    folders.set(key, folder);
+  }
+  return [...folders.values()].filter(({ paths }) => paths.length > 1);
+}
+
+/** The paths of files that the line of a moved folder stands for. */
+export function foldersFound({ moved, placed }: Search): ReadonlySet<string> {
+  return new Set(movedFolders(moved, new Set(placed)).flatMap(({ paths }) => paths));
+}
+
 /** The most entries that could not be searched, in the lines. */
 const MAX_SKIPPED = 10;
 
@@ -64,14 +111,26 @@ export function searchLines(
 ): string[] {
   const done = new Set(placed);
   const verb = (path: string) => (!done.has(path) ? 'moved from' : link ? 'linked from' : 'renamed from');
-  const lines = moved.flatMap(({ path, from, also }) => [
-    `${colors.green(verb(path).padEnd(12))} ${printable(from)} → ${printable(path)}`,
-    ...also.map((other) => `${colors.dim('  also at')}    ${printable(other)}`),
-  ]);
+  const folders = movedFolders(moved, done);
+  const inFolder = new Set(folders.flatMap(({ paths }) => paths));
+  const single = moved.filter(({ path }) => !inFolder.has(path));
+  const lines = [
+    ...folders.map(({ to, from, paths }) => {
+      const [first = ''] = paths;
+      const place = `${printable(to || '.')}/`;
+      const files = `(${plural(paths.length, 'file')})`;
+      if (!done.has(first)) return `${colors.green('moved'.padEnd(12))} ${place} found as ${printable(from)}/ ${files}`;
+      return `${colors.green(verb(first).padEnd(12))} ${printable(from)}/ → ${place} ${files}`;
+    }),
+    ...single.flatMap(({ path, from, also }) => [
+      `${colors.green(verb(path).padEnd(12))} ${printable(from)} → ${printable(path)}`,
+      ...also.map((other) => `${colors.dim('  also at')}    ${printable(other)}`),
+    ]),
+  ];
   const unsure = unproven.map(({ path, candidates }) => {
     const [first = '', ...more] = candidates;
     const others = more.length > 0 ? ` and ${more.length} more have` : ' has';
-    return `${colors.yellow('not proven')}   ${printable(path)}: ${printable(first)}${others} its size, but no piece lies within it`;
+    return `${colors.yellow('not proven')}   ${printable(path)}: ${printable(first)}${others} its size, but no piece proves it`;
   });
   const absent = notFound.map((path) => `${colors.red('not found')}    ${printable(path)}`);
   const failures = failed.map(

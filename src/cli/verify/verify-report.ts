@@ -8,12 +8,21 @@ import type { VerifiedFile, VerifyReport } from '../../verify/report.ts';
  * The report as lines: incomplete files, and in the end the verdict.
  *
  * @param name The torrent in the verdict.
- * @param quiet Only the incomplete files.
+ * @param options.quiet Only the incomplete files.
+ * @param options.known The paths of files that have no line of their own.
  */
-export function reportLines(name: string, report: VerifyReport, colors: Colors, quiet = false): string[] {
+export function reportLines(
+  name: string,
+  report: VerifyReport,
+  colors: Colors,
+  { quiet = false, known = null }: { quiet?: boolean | undefined; known?: ReadonlySet<string> | null } = {},
+): string[] {
   const incomplete = report.files.filter(({ status }) => status !== 'complete');
   const extra = extraLines(report.extraFiles, colors);
-  const lines = [...incomplete.map((file) => lineOf(file, colors)), ...renamedLines(report, colors)];
+  const lines = [
+    ...incomplete.filter(({ path }) => !known?.has(path)).map((file) => lineOf(file, colors)),
+    ...renamedLines(report, colors),
+  ];
   if (quiet) return lines;
   const pieces = report.badPieces.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   const isSample = report.sampledPieces !== null;
