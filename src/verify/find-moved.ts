@@ -155,7 +155,7 @@ export async function findMoved(
 }
 
 /** Where the content of a torrent is, or will be. */
-interface Place {
+export interface Place {
   exists: boolean;
   isFolder: boolean;
   /** Absolute. */
@@ -164,13 +164,21 @@ interface Place {
   targets: string[];
 }
 
-async function placeOf(torrent: Torrent, path: string): Promise<Place> {
+/** Finds out where the content of a torrent is, or will be. */
+export async function placeOf(torrent: Torrent, path: string): Promise<Place> {
   const status = await stat(systemPath(path)).catch(() => null);
   const isSingleFile = torrent.nFiles === 1 && torrent.files[0]?.path === torrent.info.name;
   const isFolder = status ? status.isDirectory() : !isSingleFile;
   const root = status ? await realPath(path) : nodePath.resolve(path);
   const targets = isFolder ? diskNames(torrent).map((name) => nodePath.join(root, ...name.split('/'))) : [root];
   return { exists: status !== null, isFolder, root: isFolder ? root : nodePath.dirname(root), targets };
+}
+
+/** The empty files of a torrent that are not there; stored links are no such files. */
+export function missingEmpty({ files }: Torrent, report: VerifyReport, { targets }: Place): FoundContent['empty'] {
+  return report.files.flatMap(({ path, length, status }, i) =>
+    length === 0 && status !== 'complete' && !files[i]?.attr?.includes('l') ? [{ path, to: targets[i] as string }] : [],
+  );
 }
 
 /** The report of content that does not exist. */
@@ -256,17 +264,10 @@ class Search {
     const proof = this.#torrent.torrentVersion === 'v1' ? 'pieces' : 'root';
     const moved = chosen(wanted, proof, this.#place.isFolder ? this.#place.root : null);
     const unprovenPaths = new Set(unproven.map(({ path }) => path));
-    const isEmpty = (i: number) => this.#report.files[i]?.length === 0 && this.#report.files[i]?.status !== 'complete';
-    const isLink = (i: number) => this.#torrent.files[i]?.attr?.includes('l') ?? false;
-    const indexes = [...this.#report.files.keys()];
     return {
       report: this.#report,
       moved,
-      empty: indexes.flatMap((i) =>
-        isEmpty(i) && !isLink(i)
-          ? [{ path: this.#report.files[i]?.path as string, to: this.#place.targets[i] as string }]
-          : [],
-      ),
+      empty: missingEmpty(this.#torrent, this.#report, this.#place),
       unproven,
       notFound: wanted
         .filter(({ path, proven }) => proven.length === 0 && !unprovenPaths.has(path))

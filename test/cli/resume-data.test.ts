@@ -52,6 +52,25 @@ describe('metainfo verify --resume-data', () => {
     assert.deepEqual(Buffer.from(pieces), Buffer.alloc((await read(cwd, 'album.torrent')).nPieces));
   });
 
+  it('makes the empty files that a client needs, if all else is there', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'album/empty'), '');
+    await metainfo(['create', 'album', '-q'], { cwd });
+    const args = ['verify', 'album.torrent', '--resume-data', 'libtorrent', '--force'];
+    for (const json of [false, true]) {
+      await rm(path.join(cwd, 'album/empty'));
+      const { code, stdout } = await metainfo([...args, ...(json ? ['--json'] : [])], { cwd });
+      assert.equal(code, 0);
+      if (json) assert.deepEqual(JSON.parse(stdout).made, ['empty']);
+      else assert.match(stdout, /^made the empty file empty, which libtorrent needs$/m);
+      assert.deepEqual(await bytesOf(cwd, 'album/empty'), Buffer.alloc(0));
+    }
+    await rm(path.join(cwd, 'album/empty'));
+    await writeFile(path.join(cwd, 'album/a.txt'), 'other');
+    await metainfo(args, { cwd });
+    assert.ok(!(await entries(path.join(cwd, 'album'))).includes('empty'));
+  });
+
   it('accepts a torrent from standard input', async (t) => {
     const cwd = await prepared(t);
     const child = start(['verify', '/dev/stdin', 'album', '--resume-data', 'libtorrent', '-o', 'out'], { cwd });

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Engine } from '../../hash/engine.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
+import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
 import { verify } from '../../verify/verify.ts';
 import { readingOptions } from '../config/read-profile.ts';
 import { FAILED, USAGE } from '../exit.ts';
@@ -57,7 +58,8 @@ check of its own. Close the client first; it reads these files when it starts:
 --json prints { path, ok, files, badPieces, extraFiles, goodBytes,
 totalSize, sampledPieces, sampledBytes, bitfield }, and with --find also moved,
 unproven, notFound, skipped, placed, failed and bytesRead; with --resume-data
-also resumeFiles. Of several torrents, --json prints one event per line.
+also resumeFiles and made (empty files that the client needs). Of several
+torrents, --json prints one event per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage, 130 cancelled.`;
@@ -144,13 +146,14 @@ async function runWith(
   const resume = await resumeTarget(torrent, path, options);
   const checks = { ...settingsOf(options), ...watch, progress: showsProgress(options) };
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
-  const report = found?.report ?? (await verify(torrent, path, checks));
-  const ok = found?.ok ?? report.ok;
+  const verified = found?.report ?? (await verify(torrent, path, checks));
+  const { report, made } = resume ? await makeEmptyFiles(torrent, verified, path) : { report: verified, made: [] };
+  const { ok } = report;
   if (!ok) process.exitCode = FAILED;
   if (options.json) {
     if (resume) await writeResume(torrent, report, resume);
     const bitfield = Buffer.from(report.bitfield).toString('hex');
-    const more = { ...(found && searchJson(found)), ...(resume && { resumeFiles: resume.files }) };
+    const more = { ...(found && searchJson(found)), ...(resume && { resumeFiles: resume.files, made }) };
     await writeLines([printableJson({ path, ...report, ok, bitfield, ...more })]);
     return;
   }
@@ -162,5 +165,5 @@ async function runWith(
   if (!resume) return;
   // After the report, which a failure must not hide.
   await writeResume(torrent, report, resume);
-  if (!options.quiet) await writeLines(resumeLines(resume));
+  if (!options.quiet) await writeLines(resumeLines(resume, made));
 }

@@ -5,6 +5,7 @@ import { untilAbort } from '../../errors/cancel.ts';
 import { fromSystemError, withPath } from '../../errors/errors.ts';
 import { printable } from '../../text/printable.ts';
 import type { VerifyReport } from '../../verify/report.ts';
+import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';
 import { readTorrent, safeName } from '../options/arguments.ts';
 import { colorsFor } from '../terminal/colors.ts';
@@ -52,13 +53,16 @@ export async function verifyMany(
           const content = path.join(folder, safeName(torrent));
           if (!(await isThere(content))) return missing(file, content);
           const resume = await resumeTarget(torrent, content, options);
-          const report = await verify(torrent, content, {
+          const checked = await verify(torrent, content, {
             ...settings,
             signal,
             onProgress: (progress) => onProgress(progress, { path: content }),
           });
-          if (resume) await writeResume(torrent, report, resume);
-          return verified(file, content, { report, resume, quiet: options.quiet ?? false });
+          const quiet = options.quiet ?? false;
+          if (!resume) return verified(file, content, { report: checked, resume, made: [], quiet });
+          const { report, made } = await makeEmptyFiles(torrent, checked, content);
+          await writeResume(torrent, report, resume);
+          return verified(file, content, { report, resume, made, quiet });
         } catch (error) {
           throw withPath(error, file);
         }
@@ -88,20 +92,21 @@ function missing(file: string, content: string): JobResult<Status> {
 interface Verified {
   report: VerifyReport;
   resume: ResumeTarget | null;
+  made: readonly string[];
   quiet: boolean;
 }
 
-function verified(file: string, content: string, { report, resume, quiet }: Verified): JobResult<Status> {
+function verified(file: string, content: string, { report, resume, made, quiet }: Verified): JobResult<Status> {
   const status = report.ok ? 'complete' : 'incomplete';
   const bitfield = Buffer.from(report.bitfield).toString('hex');
   return {
     status,
     ok: report.ok,
-    json: () => ({ status, path: content, ...report, bitfield, ...(resume && { resumeFiles: resume.files }) }),
+    json: () => ({ status, path: content, ...report, bitfield, ...(resume && { resumeFiles: resume.files, made }) }),
     print: async () => {
       if (quiet && report.ok) return;
       await writeLines(reportLines(nameOfInput(file), report, await colorsFor(stdout())));
-      if (resume && !quiet) await writeLines(resumeLines(resume));
+      if (resume && !quiet) await writeLines(resumeLines(resume, made));
     },
   };
 }

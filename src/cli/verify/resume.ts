@@ -136,7 +136,10 @@ async function previousOf(file: string): Promise<Uint8Array | null> {
   return readWithin(file, DEFAULT_LIMITS.bytes).catch(() => null);
 }
 
-/** Lines with the files that were written. */
-export function resumeLines({ client, files }: ResumeTarget): string[] {
-  return files.map((file) => `${printable(file)}: resume data for ${client}`);
+/** Lines with the files that were written, and the empty files that were made for them. */
+export function resumeLines({ client, files }: ResumeTarget, made: readonly string[]): string[] {
+  return [
+    ...made.map((file) => `made the empty file ${printable(file)}, which ${client} needs`),
+    ...files.map((file) => `${printable(file)}: resume data for ${client}`),
+  ];
 }

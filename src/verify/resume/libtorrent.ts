@@ -8,6 +8,7 @@ import { type FileItem, v1Files } from '../../model/file-item.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
 import { viewOfLayer } from '../../model/piece-layers.ts';
 import { type Torrent, TorrentBase } from '../../model/torrent/torrent.ts';
+import { nameBytes } from '../../text/name-bytes.ts';
 import type { ResumeContent } from './resume-data.ts';
 
 /** The `.fastresume` of a program with libtorrent. It needs no torrent file beside it. */
@@ -49,7 +50,7 @@ function decodedOrNull(bytes: Uint8Array): BencodeMap | null {
 export function qbittorrentResume(content: ResumeContent): Uint8Array {
   const fields = fieldsOf(content);
   // Without a save path, qBittorrent would move the content to its default folder.
-  fields.set('qBt-savePath', content.folder);
+  fields.set('qBt-savePath', nameBytes(content.folder));
   fields.set('qBt-downloadPath', '');
   fields.set('qBt-contentLayout', 'Original');
   fields.set('qBt-seedStatus', Number(content.isComplete));
@@ -64,9 +65,9 @@ function fieldsOf(content: ResumeContent): Map<string, Encodable> {
     ...previousFields(content),
     ...identity(torrent),
     ['name', torrent.name],
-    ['save_path', folder],
+    ['save_path', nameBytes(folder)],
     // libtorrent changes some names, and the root may be renamed: so every file is named.
-    ['mapped_files', fileIndexes(torrent).map((file) => (file === null ? '' : (paths[file] as string)))],
+    ['mapped_files', fileIndexes(torrent).map((file) => (file === null ? '' : nameBytes(paths[file] as string)))],
     ['pieces', good],
     ['completed_time', isComplete ? seconds : 0],
     ['seed_mode', 0],

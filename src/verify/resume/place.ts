@@ -3,8 +3,11 @@ import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
+import { storedNames } from '../../model/stored-names.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
+import { systemPath } from '../../text/name-bytes.ts';
 import { diskNames } from '../match-files.ts';
+import type { VerifyReport } from '../report.ts';
 
 /** A client for which there is resume data. */
 export type ResumeClient = 'qbittorrent' | 'libtorrent' | 'rtorrent';
@@ -30,19 +33,25 @@ export interface ResumePlace {
 /**
  * Tells where the client finds the content.
  *
+ * @param report Tells which files lie under other names.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if rtorrent cannot read the torrent, or cannot find files that have other names;
  *   `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the path
  */
-export async function placeOf(torrent: Torrent, { client, path }: PlaceOptions): Promise<ResumePlace> {
+export async function placeOf(
+  torrent: Torrent,
+  { client, path }: PlaceOptions,
+  report: Pick<VerifyReport, 'files'> | null = null,
+): Promise<ResumePlace> {
   const names = namesOf(torrent, client);
-  const status = await stat(path).catch((error: unknown) => {
+  const status = await stat(systemPath(path)).catch((error: unknown) => {
     throw fromSystemError(error, path, 'read');
   });
   const absolute = nodePath.resolve(path);
   const [parent, base] = [nodePath.dirname(absolute), nodePath.basename(absolute)];
-  if (client === 'rtorrent') requireOwnNames(torrent, status.isDirectory() ? null : base);
-  if (!status.isDirectory()) return { folder: parent, paths: [base], names };
-  const paths = diskNames(torrent);
+  const usual = status.isDirectory() ? diskNames(torrent) : [base];
+  const paths = usual.map((name, i) => report?.files[i]?.foundAs ?? name);
+  if (client === 'rtorrent') requireOwnNames(torrent, paths);
+  if (!status.isDirectory()) return { folder: parent, paths, names };
   if (client === 'rtorrent' || isSingleFile(torrent)) return { folder: absolute, paths, names };
   return { folder: parent, paths: base === '' ? paths : paths.map((own) => `${base}/${own}`), names };
 }
@@ -67,9 +76,9 @@ function isSingleFile({ torrentVersion, info, files, name }: Torrent): boolean {
 }
 
 /** rtorrent finds files by their names in the torrent; only the folder around several files may have another name. */
-function requireOwnNames(torrent: Torrent, fileName: string | null): void {
-  const onDisk = fileName === null ? diskNames(torrent) : [fileName];
-  const index = torrent.files.findIndex(({ path }, i) => path !== onDisk[i]);
+function requireOwnNames(torrent: Torrent, onDisk: readonly string[]): void {
+  const stored = storedNames(torrent)?.paths;
+  const index = torrent.files.findIndex(({ path }, i) => path !== onDisk[i] && stored?.[i] !== onDisk[i]);
   if (index < 0) return;
   const [wanted, found] = [torrent.files[index]?.path, onDisk[index]];
   const message = `rtorrent looks for ${wanted}, but the file is called ${found}: rename it, or choose another client.`;

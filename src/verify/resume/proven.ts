@@ -1,5 +1,6 @@
 /** The content that a verification proved, checked to be that of the torrent. */
 import { invalidArgument } from '../../errors/guard.ts';
+import { storedLinks } from '../../model/stored-links.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import type { VerifiedFile, VerifyReport } from '../report.ts';
 
@@ -15,7 +16,8 @@ export interface ProvenContent {
 /**
  * Takes the good pieces from a report.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a report of `fast`, or of another torrent
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a report of `fast`, or of another torrent, and for complete content without an
+ *   empty file or stored link: a client would check everything again, or report an error
  */
 export function provenContent(torrent: Torrent, report: VerifyReport): ProvenContent {
   const { sampledPieces, files, bitfield } = (report ?? {}) as VerifyReport;
@@ -35,5 +37,17 @@ export function provenContent(torrent: Torrent, report: VerifyReport): ProvenCon
   const good = Uint8Array.from({ length: nPieces }, (_, piece) => {
     return ((bitfield[piece >> 3] as number) >> (7 - (piece & 7))) & 1;
   });
-  return { torrent, files, good, isComplete: report.ok && !good.includes(0) };
+  const hasAll = !good.includes(0);
+  const lacking = hasAll ? files.filter(({ status }) => status === 'missing' || status === 'unreadable') : [];
+  if (lacking.length > 0) throw lacks(torrent, lacking);
+  return { torrent, files, good, isComplete: report.ok && hasAll };
+}
+
+/** Files without content that are not there. */
+function lacks(torrent: Torrent, files: readonly VerifiedFile[]): Error {
+  const [{ path }] = files as [VerifiedFile];
+  const target = storedLinks(torrent).get(path);
+  const what = target === undefined ? `the empty file ${path}` : `the link ${path} to ${target}`;
+  const more = files.length > 1 ? ` and ${files.length - 1} more` : '';
+  return invalidArgument(`Clients refuse resume data of complete content without ${what}${more}: make them first`);
 }

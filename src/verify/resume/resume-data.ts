@@ -63,8 +63,8 @@ export interface ResumeFile {
  * @param torrent The torrent that was verified.
  * @param report The report of a full verification of the same torrent.
  * @returns The files, in the order in which to write them.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a report of `fast` or of another torrent, for a v2 torrent or a renamed file with
- *   `rtorrent`; `ERR_NOT_FOUND` or `ERR_UNREADABLE` for `path`
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a report of `fast` or of another torrent, for complete content that lacks an empty
+ *   file or a stored link, for a v2 torrent or a renamed file with `rtorrent`; `ERR_NOT_FOUND` or `ERR_UNREADABLE` for `path`
  * @example
  * ```ts
  * import { writeFile } from 'node:fs/promises';
@@ -89,7 +89,7 @@ export async function resumeData(
   checkArgument('path', path, Path);
   const proven = provenContent(torrent, report);
   const own = previous && copyOf(previous);
-  const place = await placeOf(torrent, { client, path });
+  const place = await placeOf(torrent, { client, path }, report);
   const bytesOf = ENCODERS[client];
   const seconds = Math.floor(time.getTime() / 1000);
   return place.names.map((name) => ({

@@ -9,6 +9,7 @@ import { type FileItem, v1Files } from '../../model/file-item.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
 import { displayPath } from '../../model/ranges.ts';
 import { TorrentBase } from '../../model/torrent/torrent.ts';
+import { nameBytes } from '../../text/name-bytes.ts';
 import { bitfieldOf, type VerifiedFile } from '../report.ts';
 import type { ResumeContent } from './resume-data.ts';
 
@@ -43,7 +44,7 @@ export function rtorrentResume(content: ResumeContent): Uint8Array {
     new Map<string, Encodable>([
       ['chunks_done', done],
       ['complete', Number(isComplete)],
-      ['directory', folder],
+      ['directory', nameBytes(folder)],
       ['hashing', 0],
       ['state', 1],
       ['state_changed', seconds],

@@ -308,6 +308,53 @@ describe('resumeData', () => {
     assert.equal(text(tree?.get('mask')), '0'.repeat(2 ** 16 - 1) + '1'.repeat(2 ** 16));
   });
 
+  it('is refused for complete content that lacks an empty file or a stored link', async (t) => {
+    const root = path.join(await temporaryFolder(t), 'root');
+    await writeTree(root, { a: noise(PIECE), empty: 0 });
+    await symlink('a', path.join(root, 'link'));
+    const torrent = await new TorrentCreate({ pathRoot: root, symlinks: 'store' }).generate({ version: 'v1' });
+    const refused = async () => {
+      const report = await verify(torrent, root);
+      return resumeData(torrent, report, { client: 'libtorrent', path: root }).then(
+        () => null,
+        (error: MetainfoError) => error.message,
+      );
+    };
+    assert.equal(await refused(), null);
+    await rm(path.join(root, 'link'));
+    assert.match((await refused()) ?? '', /without the link link to a: make them first\.$/);
+    await rm(path.join(root, 'empty'));
+    assert.match((await refused()) ?? '', /without the empty file empty and 1 more: /);
+    // A client downloads the rest, and makes these files itself.
+    await rm(path.join(root, 'a'));
+    assert.equal(await refused(), null);
+  });
+
+  it('names files as they are on disk, also in bytes', { skip: process.platform !== 'linux' }, async (t) => {
+    const root = path.join(await temporaryFolder(t), 'root');
+    await writeTree(root, { abcd: noise(9), film: noise(8) });
+    const made = await new TorrentCreate({ pathRoot: root }).generate({ version: 'v1' });
+    // The name of the first file in Latin-1.
+    const bytes = Buffer.from(made.bencode());
+    bytes.set(Buffer.from('caf\xe9', 'latin1'), bytes.indexOf('abcd'));
+    const torrent = Torrent.fromBytes(bytes, { context: { profile: 'compat' } });
+    await rename(path.join(root, 'abcd'), Buffer.concat([Buffer.from(`${root}/caf`), Buffer.of(0xe9)]));
+    const report = await verify(torrent, root);
+    assert.deepEqual([report.ok, report.files[0]?.foundAs], [true, 'caf\udce9']);
+    const [rtorrent] = await resumeData(torrent, report, { client: 'rtorrent', path: root });
+    assert.ok(rtorrent);
+    await rename(path.join(root, 'film'), path.join(root, 'film.!qB'));
+    const now = await verify(torrent, root);
+    const fields = await fieldsOf({ torrent, report: now, folder: root, good: [] }, 'libtorrent');
+    assert.deepEqual(
+      (fields.get('mapped_files') as Uint8Array[]).map((name) => Buffer.from(name).toString('latin1')),
+      ['root/caf\xe9', 'root/film.!qB'],
+    );
+    await assert.rejects(resumeData(torrent, now, { client: 'rtorrent', path: root }), {
+      code: 'ERR_INVALID_ARGUMENT',
+    });
+  });
+
   it('rejects reports that prove nothing', async (t) => {
     const root = await temporaryFolder(t);
     const one = await caseOf(root, given);
