@@ -3,11 +3,12 @@ import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { untilAbort } from '../../errors/cancel.ts';
 import { fromSystemError, withPath } from '../../errors/errors.ts';
+import { systemPath } from '../../text/name-bytes.ts';
 import { printable } from '../../text/printable.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';
-import { readTorrent, safeName } from '../options/arguments.ts';
+import { ownPlaceIn, readTorrent } from '../options/arguments.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stdout, writeLines } from '../terminal/output.ts';
@@ -50,7 +51,7 @@ export async function verifyMany(
             throw error;
           });
           known.add(torrent.name);
-          const content = path.join(folder, safeName(torrent));
+          const content = await ownPlaceIn(torrent, folder);
           if (!(await isThere(content))) return missing(file, content);
           const resume = await resumeTarget(torrent, content, options);
           const checked = await verify(torrent, content, {
@@ -113,7 +114,7 @@ function verified(file: string, content: string, { report, resume, made, quiet }
 
 async function isThere(content: string): Promise<boolean> {
   try {
-    await lstat(content);
+    await lstat(systemPath(content));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;

@@ -4,7 +4,9 @@ import nodePath from 'node:path';
 import { limitsOf } from '../../bencode/limits.ts';
 import { MetainfoError, shown, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { storedNames } from '../../model/stored-names.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
+import { systemPath } from '../../text/name-bytes.ts';
 import { printable } from '../../text/printable.ts';
 import { exitCodeOf } from '../exit.ts';
 import { interruptible } from '../terminal/interrupt.ts';
@@ -80,18 +82,41 @@ export const hasTorrentName = (file: string): boolean => /\.torrent$/i.test(file
 
 /** Whether a path is a folder; null if there is nothing. Everything else counts as a file. */
 export async function fileType(file: string): Promise<'file' | 'folder' | null> {
-  return stat(file).then(
+  return stat(systemPath(file)).then(
     (status) => (status.isDirectory() ? 'folder' : 'file'),
     () => null,
   );
 }
 
 /** The subfolder named like the torrent, for users who gave its parent; null if there is none. */
-async function ownFolderWithin({ name }: Torrent, folder: string): Promise<string | null> {
-  const own = nodePath.join(folder, name);
+async function ownFolderWithin(torrent: Torrent, folder: string): Promise<string | null> {
+  for (const name of ownNames(torrent)) {
+    const own = nodePath.join(folder, name);
+    if ((await fileType(own)) === 'folder') return own;
+  }
+  return null;
+}
+
+/** The names under which clients store the content: that of the torrent, its bytes, and that of a single file in a v2 tree. */
+function ownNames(torrent: Torrent): string[] {
+  const { name, files, nFiles, torrentVersion } = torrent;
+  const only = torrentVersion === 'v2' && nFiles === 1 ? files[0]?.path : undefined;
+  const names = [name, storedNames(torrent)?.name, only].filter((one) => one !== undefined);
   // The compat profile accepts names that leave the folder.
-  if (nodePath.basename(own) !== name || name === '..') return null;
-  return (await fileType(own)) === 'folder' ? own : null;
+  return names.filter((one) => nodePath.basename(one) === one && one !== '' && one !== '.' && one !== '..');
+}
+
+/**
+ * The content of a torrent in a folder, under the first of its names that is there.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if no name can be that of a file
+ */
+export async function ownPlaceIn(torrent: Torrent, folder: string): Promise<string> {
+  const places = ownNames(torrent).map((name) => nodePath.join(folder, name));
+  for (const place of places) if ((await fileType(place)) !== null) return place;
+  if (places[0] !== undefined) return places[0];
+  const message = `The torrent has the name ${shown(torrent.name)}, which is no safe path: say where its files are`;
+  throw invalidArgument(message);
 }
 
 /**
@@ -122,22 +147,11 @@ export async function contentPlace(
   path: string | undefined,
   { quiet, json }: { quiet?: boolean; json?: boolean },
 ): Promise<string> {
-  const own = path === undefined ? safeName(torrent) : await ownFolderWithin(torrent, path);
+  const own = path === undefined ? await ownPlaceIn(torrent, '.') : await ownFolderWithin(torrent, path);
   if (own === null || (path !== undefined && (await hasFilesOf(torrent, path)))) return path as string;
   const reason = path === undefined ? '' : `, because ${path} has no files of this torrent`;
   if (!quiet && !json) await writeLines([printable(`checking ${nodePath.join('.', own)}${reason}`)], stderr);
   return own;
-}
-
-/**
- * The name of a torrent, which the compat profile may have left unsafe.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if it cannot be that of a file
- */
-export function safeName({ name }: Torrent): string {
-  if (nodePath.basename(name) === name && name !== '' && name !== '.' && name !== '..') return name;
-  const message = `The torrent has the name ${shown(name)}, which is no safe path: say where its files are`;
-  throw invalidArgument(message);
 }
 
 /** Whether a folder has one of the torrent's top-level files or folders. */
