@@ -39,6 +39,12 @@ export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
    * @default false
    */
   attributes?: boolean | undefined;
+  /**
+   * Write all names in a Unicode form: `nfc`, which most systems and clients use. macOS may give decomposed names (NFD).
+   *
+   * @default the form that the disk has
+   */
+  normalize?: 'nfc' | undefined;
   /** The only tracker that old clients use (BEP 3). `trackers` sets `announce` and `announceList`. */
   announce?: string | null | undefined;
   /** Trackers in tiers (BEP 12). */
@@ -151,14 +157,15 @@ export function checkedFields(
 export function withName(
   info: InfoDictHybridCreate,
   pathRoot: string,
-  { sources, paths, pathRoot: given }: TorrentCreateFields,
+  { sources, paths, pathRoot: given, normalize }: TorrentCreateFields,
 ): InfoDictHybridCreate {
   if (info.name != null) return info;
   const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
   if (only !== undefined && !only.includes('/')) return { ...info, name: only };
   if (sources && !paths && given === undefined)
     throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: set info.name.');
-  const name = path.basename(pathRoot);
+  const onDisk = path.basename(pathRoot);
+  const name = normalize ? onDisk.normalize('NFC') : onDisk;
   if (name !== '') return { ...info, name };
   throw new MetainfoError('ERR_NAME', `The path root ${pathRoot} has no name: give the torrent one (info.name).`, {
     path: pathRoot,
@@ -172,7 +179,7 @@ export function relativeParts(entry: string, pathRoot: string): string[] | null 
 }
 
 /** The fields that say how the disk is read. */
-const POLICIES = ['symlinks', 'followOutside', 'skipUnreadable', 'hidden', 'attributes'];
+const POLICIES = ['symlinks', 'followOutside', 'skipUnreadable', 'hidden', 'attributes', 'normalize'];
 
 /** The fields of a draft that a torrent does not have. */
 const DRAFT_ONLY = [
@@ -238,6 +245,7 @@ const fields = sparse(
     skipUnreadable: optional(boolean()),
     hidden: optional(boolean()),
     attributes: optional(boolean()),
+    normalize: optional(enums(['nfc'])),
   } as unknown as Schema),
 );
 

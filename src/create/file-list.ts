@@ -88,7 +88,8 @@ export async function encodedFileTree(files: FileTable<ListedFile>, roots: Uint8
 
 /** The addon, if it should encode these files: they are many, and their entries have nothing but paths and lengths. */
 export function addonFor(files: FileTable<ListedFile>): Addon | null {
-  return files.length >= MANY_FILES && hasPlainEntries(files) ? addonOrNull() : null;
+  // The addon names pad files as if no file were in their folder.
+  return files.length >= MANY_FILES && hasPlainEntries(files) && !files.hasPadFolder ? addonOrNull() : null;
 }
 
 /** Whether the entries of files have nothing but paths, lengths and pieces roots, and are not named like pad files. */

@@ -44,7 +44,8 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const named = namedPaths(draft);
   const isOnDisk = named !== null || sources.length === 0;
   const found = isOnDisk ? await scan(draft.pathRoot, named, { ...policies, ...options }) : null;
-  const scanned = withLinks(new FileTable<ContentFile>(found ?? []), found?.links ?? []);
+  const asFound = withLinks(new FileTable<ContentFile>(found ?? []), found?.links ?? []);
+  const scanned = draft.fields.normalize ? await composed(asFound) : asFound;
   // `paths` are sorted as `V1Hasher` sorts them; only a file list or tree of the draft has an order of its own.
   const listed = named && v1Order && !draft.fields.paths ? inNamedOrder(scanned.rows(), named) : null;
   if (sources.length === 0) {
@@ -57,6 +58,18 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const sorted = await orderDistinctFiles(files);
   const isSingleFile = files.length === 1 && scanned.length === 0 && isSingleSource(draft);
   return { isSingleFile, files: v1Order ? files : sorted };
+}
+
+/** The files with names in NFC. Two files whose paths are then equal are an error. */
+async function composed(files: FileTable<ContentFile>): Promise<FileTable<ContentFile>> {
+  const nfc = (names: readonly string[]) => names.map((name) => name.normalize('NFC'));
+  const isComposed = ({ path }: ContentFile) => path.every((name) => name === name.normalize('NFC'));
+  if ([...files].every(isComposed)) return files;
+  const rows = files.map(
+    ({ path, symlinkPath, ...file }) =>
+      ({ ...file, path: nfc(path), ...(symlinkPath && { symlinkPath: nfc(symlinkPath) }) }) as ContentFile,
+  );
+  return orderDistinctFiles(new FileTable<ContentFile>(rows));
 }
 
 /** Adds stored links to the files on disk: files without content (BEP 47). */

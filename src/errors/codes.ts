@@ -99,6 +99,10 @@ const ISSUES = {
   long_name: { summary: 'A name is longer than the 255 bytes that most file systems store.' },
   long_path: { summary: 'A path is longer than the 260 characters that Windows programs support by default.' },
   meta_version: { summary: '`meta version` is missing or not 2.', spec: 'BEP 52' },
+  client_name: {
+    summary:
+      'libtorrent changes a name when it loads the torrent, so it does not find the file: qBittorrent and Deluge use it.',
+  },
   magnet: { summary: 'The text is not a magnet link, or it is longer than 1 MiB.', spec: 'BEP 9' },
   magnet_escape: { summary: 'A parameter of a magnet link is not percent-encoded UTF-8.', spec: 'BEP 9' },
   magnet_hash: {
@@ -121,6 +125,10 @@ const ISSUES = {
   },
   not_in_torrent: { summary: 'An edit removes a tracker or webseed that the torrent does not have.' },
   not_utf8: { summary: 'A text is not UTF-8.', spec: 'BEP 3' },
+  pad_folder: {
+    summary: 'Content lies in the folder of pad files: another client may have left pad files there.',
+    spec: 'BEP 47',
+  },
   pad_path: { summary: 'A pad file is not named `.pad/<length>`.', spec: 'BEP 47' },
   pad_names: {
     summary: 'Several pad files share a path, which some clients refuse: `padNames` avoids it.',
@@ -192,6 +200,7 @@ const ISSUES = {
     spec: 'BEP 52',
   },
   type: { summary: 'A value has the wrong type.' },
+  unicode_form: { summary: 'A name is decomposed (Unicode NFD), as macOS writes it: other systems have another name.' },
   unsafe_path: { summary: 'A name could lead out of the download folder.' },
   update_url: { summary: 'An update URL cannot work: no or an unknown scheme, or no host.', spec: 'BEP 39' },
   url: { summary: 'A tracker, webseed or feed is not a URL.' },

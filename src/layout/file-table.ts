@@ -2,7 +2,7 @@
 import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { nameBytes, nameText } from '../text/name-bytes.ts';
-import { BITCOMET_PAD, isNamedLikePad } from './padding.ts';
+import { BITCOMET_PAD, isNamedLikePad, PAD_FOLDER } from './padding.ts';
 
 /** Paths as bytes. */
 export interface PathColumn {
@@ -110,6 +110,18 @@ export class FileTable<File extends TableFile = TableFile> implements Iterable<F
   get hasNamesLikePads(): boolean {
     this.#facts.hasNamesLikePads ??= hasNamesLikePads(this.data);
     return this.#facts.hasNamesLikePads;
+  }
+
+  /** Whether a file or folder at the top has the name of the folder of pad files. */
+  get hasPadFolder(): boolean {
+    if (!('columns' in this.data)) return this.data.some(({ path }) => path[0] === PAD_FOLDER);
+    const { bytes, ends } = this.data.columns.paths;
+    const name = Buffer.from(PAD_FOLDER);
+    return ends.some((_, i) => {
+      const start = i === 0 ? 0 : (ends[i - 1] as number);
+      const after = start + name.length;
+      return (bytes[after] === 0 || after === ends[i]) && name.every((byte, k) => bytes[start + k] === byte);
+    });
   }
 
   /** The file at an index; undefined out of range. */

@@ -87,7 +87,8 @@ export function firstMispadded(files: readonly PaddedFile[], pieceLength: number
 
 /**
  * How pad files are named. `libtorrent` names them by length (`.pad/16383`), so pad files of equal length share a path. `unique`
- * adds a number (`.pad/16383.1`) and uses a folder that no file of the torrent is in, so no path repeats.
+ * adds a number (`.pad/16383.1`), so no path repeats. Both use another folder (`.pad_`) if the torrent has a file or folder `.pad`:
+ * clients without pad files would overwrite its content with zeros.
  */
 export type PadNames = 'libtorrent' | 'unique';
 
@@ -122,7 +123,7 @@ export const PAD_NAMES: Struct<PadNames, null> = oneOf('libtorrent', 'unique');
 const PADDING: OptionStructs<PaddingOptions> = { tailPad: Flag, padNames: PAD_NAMES };
 
 /** Makes a pad file of `length` zeros (BEP 47). */
-export function padFile(length: number, path = ['.pad', String(length)]): PaddedFile {
+export function padFile(length: number, path = [PAD_FOLDER, String(length)]): PaddedFile {
   return { length, path, attr: 'p' };
 }
 
@@ -164,7 +165,7 @@ export function withPads<T extends PaddedFile>(
   { tailPad = PADDING_DEFAULTS.tailPad, padNames = PADDING_DEFAULTS.padNames }: PaddingOptions = {},
 ): (T | PaddedFile)[] {
   if (content.length === 1) return [...content];
-  const pathOf = padNames === 'unique' ? uniquePaths(content) : () => undefined;
+  const pathOf = padPaths(content, padNames);
   const list: (T | PaddedFile)[] = [];
   let missing = 0;
   const pad = () => {
@@ -180,12 +181,16 @@ export function withPads<T extends PaddedFile>(
   return list;
 }
 
-function uniquePaths(content: readonly PaddedFile[]): (length: number) => string[] {
+/** The folder of pad files. */
+export const PAD_FOLDER = '.pad';
+
+function padPaths(content: readonly PaddedFile[], padNames: PadNames): (length: number) => string[] {
   const taken = new Set(content.map(({ path }) => path[0]));
-  let folder = '.pad';
+  let folder = PAD_FOLDER;
   while (taken.has(folder)) folder += '_';
   const counts = new Map<number, number>();
   return (length) => {
+    if (padNames === 'libtorrent') return [folder, String(length)];
     const count = (counts.get(length) ?? 0) + 1;
     counts.set(length, count);
     return [folder, `${length}.${count}`];

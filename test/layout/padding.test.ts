@@ -33,6 +33,23 @@ describe('isPadFile', () => {
   it('ignores names', () => assert.ok(!isPadFile({ path: ['_____padding_file_0_x'] })));
 });
 
+describe('pad files beside content in .pad', () => {
+  for (const padNames of ['libtorrent', 'unique'] as const)
+    it(`never share a path with it: ${padNames}`, () => {
+      for (const taken of [['.pad'], ['.pad', '15'], ['.pad', 'x']]) {
+        const files = [
+          { length: 1, path: ['a'] },
+          { length: 1, path: taken },
+          { length: 16, path: ['.pad_', 'b'] },
+        ];
+        const pads = addPadfiles(files, PIECE, { padNames }).filter(isPadFile);
+        assert.deepEqual(new Set(pads.map(({ path }) => path[0])), new Set(['.pad__']), taken.join('/'));
+      }
+      const usual = addPadfiles(list(1, 1), PIECE, { padNames }).filter(isPadFile);
+      assert.equal(usual[0]?.path[0], '.pad');
+    });
+});
+
 describe('padsIn', () => {
   const name = '_____padding_file_0_if you see this file, please update to BitComet 0.85 or above____';
   const named = (length: number): PaddedFile => ({ length, path: ['a', name] });

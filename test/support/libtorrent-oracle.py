@@ -6,7 +6,7 @@ or {"load": path of a torrent file}, or {"hints": path of a torrent file}, or {"
 or {"make": path of the content, "output": path of the torrent file, "pieceLength": n, "version": ..., "flags": [name, ...]},
 which makes a torrent of the files that libtorrent finds on disk, or {"pads": [[path, size], ...], "pieceLength": n, "tailPad": bool},
 which returns the list of files with pad files, or {"libtorrentVersion": true}, or {"loadAll": path of torrents, each after its length in
-four bytes}, which returns {"all": [one answer for each]}, or {"resume": path of resume data}.
+four bytes}, which returns {"all": [one answer for each]}, or {"resume": path of resume data}, or {"names": a torrent in hexadecimal}, which returns {"names": [path of each file]}.
 Answer: {"v1": hex or null, "v2": hex or null}, more fields for magnet links, or {"error": text}.
 """
 import json
@@ -128,6 +128,9 @@ def resume(path):
 
 
 def work(request):
+    if "names" in request:
+        files = lt.torrent_info(lt.bdecode(bytes.fromhex(request["names"]))).files()
+        return {"names": [files.file_path(i) for i in range(files.num_files())]}
     if "resume" in request:
         return resume(request["resume"])
     if "loadAll" in request:

@@ -177,6 +177,12 @@ export class LibtorrentOracle extends LibtorrentProcess {
     return this.ask({ resume: file });
   }
 
+  /** The paths that libtorrent has for the files of a torrent. */
+  async names(torrent: Uint8Array): Promise<string[]> {
+    const answer: { names: string[] } = await this.ask({ names: Buffer.from(torrent).toString('hex') });
+    return answer.names;
+  }
+
   parseMagnet(link: string): Promise<MagnetAnswer> {
     return this.ask({ parseMagnet: link });
   }

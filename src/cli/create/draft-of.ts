@@ -85,6 +85,7 @@ function fieldsOf(options: CreateOptions): TorrentCreateFields {
       ...(updateUrl !== undefined && { updateUrl }),
       ...(infoExtra.size > 0 && { extra: infoExtra }),
     },
+    normalize: options.normalize,
     pieceLength: options.pieceLength === 'auto' ? null : options.pieceLength,
     trackers: options.tracker,
     urlList: options.webseed,

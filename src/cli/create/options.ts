@@ -61,6 +61,7 @@ export interface CreateOptions
     PadNamesOptions,
     SummaryOptions {
   torrentVersion: TorrentVersion;
+  normalize?: 'nfc';
   pieceLength: number | 'auto';
   maxPieceLength?: number;
   targetPieces?: number;
@@ -133,6 +134,11 @@ export function createOptions(command: Command): Command {
     )
     .addOption(padNamesOption());
   contentOptions(metadataOptions(command))
+    .addOption(
+      new Option('--normalize <form>', 'write all names in a Unicode form: macOS may give decomposed ones').choices([
+        'nfc',
+      ]),
+    )
     .optionsGroup('Warnings and errors:')
     .option(
       '--strict',

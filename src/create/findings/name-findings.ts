@@ -1,7 +1,8 @@
-/** Finds names in a torrent that some systems cannot store. */
+/** Finds names in a torrent that some systems cannot store, or that clients change. */
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { shown } from '../../errors/errors.ts';
+import { optionText, shown } from '../../errors/errors.ts';
 import { type FileTable, pathsAt, type TableFile } from '../../layout/file-table.ts';
+import { libtorrentName } from '../../layout/libtorrent-names.ts';
 import { nameKey } from '../../layout/safe-path.ts';
 import { windowsProblem } from '../../layout/windows-names.ts';
 import { orderFiles } from '../order-files.ts';
@@ -66,10 +67,12 @@ export async function nameFindings<File extends TableFile>(
 
 /** The codes of {@link nameFindings}, what they count, and what to do about them. */
 const CODES = {
+  client_name: ['names that libtorrent changes', 'Rename it, or clients that use libtorrent cannot seed the files.'],
   windows_name: ['names that Windows cannot store', 'Rename it, or leave it out.'],
   similar_names: ['names that are like another', 'Rename one of them, or leave it out.'],
   long_path: ['long paths', 'Shorten the names of its folders, or leave it out.'],
   long_name: ['long names', 'Rename it, or leave it out.'],
+  unicode_form: ['decomposed names', 'Write composed names in the torrent'],
 } as const;
 
 /** Collects findings: a bounded number of each code. */
@@ -85,16 +88,37 @@ class NameFindings {
     const path = parts.join('/');
     const [, advice] = CODES[code];
     const text = message(shownPath(path));
-    found.first.push({ code, severity: 'warning', path, message: text, advice, option: { exclude: true } });
+    const finding = { code, path, message: text } as const;
+    if (code !== 'unicode_form')
+      found.first.push({ ...finding, severity: 'warning', advice, option: { exclude: true } });
+    else {
+      const option = { normalize: 'nfc' };
+      const composed = `${advice} with ${optionText('normalize', option.normalize)}.`;
+      found.first.push({ ...finding, severity: 'hint', advice: composed, option });
+    }
   }
 
   /** Checks one name of a path by itself. */
   checkName(all: readonly string[], depth: number): void {
     const name = all[depth] as string;
     const problem = windowsProblem(name);
-    const bytes = name.length > MAX_NAME_BYTES / 3 ? Buffer.byteLength(name) : 0;
-    if (!problem && bytes <= MAX_NAME_BYTES) return;
+    const isShort = name.length <= MAX_NAME_BYTES / 4;
+    if (!problem && isShort && /^[ -~]*$/.test(name)) return;
+    const bytes = isShort ? 0 : Buffer.byteLength(name);
+    const changed = libtorrentName(name);
     const path = all.slice(0, depth + 1);
+    if (changed !== name)
+      this.#add(
+        'client_name',
+        path,
+        (is) => `libtorrent (qBittorrent, Deluge) looks for ${shown(changed)} in place of ${is}, and does not find it.`,
+      );
+    if (name !== name.normalize('NFC'))
+      this.#add(
+        'unicode_form',
+        path,
+        (is) => `${is} is decomposed, as macOS writes names: other systems have another name.`,
+      );
     if (problem) this.#add('windows_name', path, (is) => `Windows cannot store ${is}: the name ${problem}.`);
     if (bytes <= MAX_NAME_BYTES) return;
     const limit = `most file systems store at most ${MAX_NAME_BYTES}`;

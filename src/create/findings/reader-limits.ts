@@ -1,6 +1,7 @@
 /** Finds properties of a torrent that readers and clients refuse, and the piece length or version that avoids them. */
 import type { IssueCode } from '../../errors/codes.ts';
 import { MetainfoError, optionText, shown } from '../../errors/errors.ts';
+import { PAD_FOLDER } from '../../layout/padding.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import {
@@ -83,6 +84,7 @@ export async function limitFindings(sizes: SizesOf): Promise<Finding[]> {
     ...(await beyondLimits(sizes)),
     ...sharedPads(shape, ofFiles),
     ...likePads(shape, ofFiles),
+    ...padFolder(shape),
     ...lostFolder(shape),
   ];
 }
@@ -188,6 +190,21 @@ function likePads({ version, files }: TorrentShape, { likePads: indexes }: FileS
     return warning('named_like_pad', name, message, about);
   });
   return listed(findings, indexes.length, 'names like those of pad files');
+}
+
+/** Content in the folder of pad files: an old client left pad files there as content, or a file has its name. */
+function padFolder({ files, version, isSingleFile }: TorrentShape): Finding[] {
+  if (isSingleFile || !files.hasPadFolder) return [];
+  let [count, first] = [0, ''];
+  for (const { path } of files) {
+    if (path[0] !== PAD_FOLDER) continue;
+    count += 1;
+    first ||= path.join('/');
+  }
+  const others = version === 'v2' ? '' : ', so the pad files of this torrent get another folder';
+  const message = `${shown(first)}${count > 1 ? ` and ${count - 1} more` : ''}: content where pad files belong${others}.`;
+  const advice = 'Leave it out, if another client left it: it is only zeros then.';
+  return [warning('pad_folder', first, message, { advice, option: { exclude: true } })];
 }
 
 /** A v2 file tree does not tell whether its only file is in a folder. */

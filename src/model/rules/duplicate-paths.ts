@@ -22,6 +22,12 @@ export function duplicatePaths({ version, info, isPad, issues }: Subject): void 
   };
   find('path', ({ path }) => path);
   if (files.some(({ pathUtf8 }) => pathUtf8)) find('path.utf-8', ({ path, pathUtf8 }) => pathUtf8 ?? path);
+  if (issues.rules.isExact)
+    for (const index of padsOverContent(files, isPad)) {
+      const message = () =>
+        `expected a pad file, got the path of content: ${shown((files[index] as FileItem).path.join('/'))}`;
+      issues.add('duplicate_path', ['info', 'files', index, 'path'], message);
+    }
   for (const [index, wanted] of found) {
     const { path, pathUtf8 } = files[index] as FileItem;
     const key = pathUtf8 ? wanted : 'path';
@@ -32,6 +38,16 @@ export function duplicatePaths({ version, info, isPad, issues }: Subject): void 
 }
 
 type PathOf = (file: FileItem) => readonly string[];
+
+/** The pad files whose path is that of content, or whose folder is: clients without pad files overwrite it. */
+function padsOverContent(files: readonly FileItem[], isPad: Subject['isPad']): number[] {
+  const folders = new Set(files.flatMap((file) => (isPad(file) ? (file.path[0] ?? []) : [])));
+  const content = files.filter((file) => !isPad(file) && folders.has(file.path[0] as string));
+  const taken = new Set(content.map(({ path }) => path.join('/')));
+  if (taken.size === 0) return [];
+  const isTaken = ({ path }: FileItem) => taken.has(path[0] as string) || taken.has(path.join('/'));
+  return files.flatMap((file, i) => (isPad(file) && isTaken(file) ? [i] : []));
+}
 
 /** Yields the index of each file whose path is that of a file or folder before it, or leads through a file. */
 function* takenPaths(files: readonly FileItem[], isPad: Subject['isPad'], pathOf: PathOf): Generator<number> {

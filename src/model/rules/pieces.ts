@@ -60,7 +60,8 @@ export function padPath({ version, info, isPad, context, issues }: Subject): voi
   const strict = paddingPath === 'strict' || (paddingPath === 'default' && issues.rules.isExact);
   if (version === 'v2' || !strict) return;
   for (const [index, file] of (info.files ?? []).entries()) {
-    const isNamed = file.path.length === 2 && file.path[0] === '.pad' && file.path[1] === String(file.length);
+    const isNamed =
+      file.path.length === 2 && /^\.pad_*$/.test(file.path[0] ?? '') && file.path[1] === String(file.length);
     if (!isPad(file) || isNamed) continue;
     const message = () => `expected .pad/${file.length}, got ${shown(file.path.join('/'))}`;
     issues.add('pad_path', ['info', 'files', index, 'path'], message);

@@ -42,6 +42,9 @@ function expected(paths: Paths, name: string): string[] {
     const isBad = [...part].some((char) => '<>:"|?*\\'.includes(char) || char < ' ');
     if (isBad || devices.includes(base) || part.endsWith('.') || part.endsWith(' ')) codes.push(`windows_name ${path}`);
     if (Buffer.byteLength(part) > 255) codes.push(`long_name ${path}`);
+    const isChanged = [...part].some((char) => char < ' ' || char === '\\' || '\u200e\u202e\u2066'.includes(char));
+    if (isChanged || Buffer.byteLength(part) > 240) codes.push(`client_name ${path}`);
+    if (part !== part.normalize('NFC')) codes.push(`unicode_form ${path}`);
   };
   single(name, name);
   // v2 order, in which the findings are listed.
@@ -80,11 +83,12 @@ const part = fc.oneof(
     'x:y',
     'a\\b',
   ),
+  fc.constantFrom('x\u200e', '\u202ey', 'z\u2066'),
   fc.constantFrom('a.', 'a ', '.', '\x01', '\x7f', '\u{1f600}', 'ſ', 's', 'İ', 'i̇', 'ﬁ', 'fi', '日本'),
   fc.constantFrom(80, 85, 86, 127, 128, 254, 255, 256).map((length) => '\u65e5'.repeat(length / 3).padEnd(length, 'x')),
   fc
     .string({ minLength: 1, maxLength: 6, unit: 'grapheme' })
-    .filter((text) => !/[/\0]/.test(text) && text.isWellFormed()),
+    .filter((text) => !/[/\0\u061c\u200f\u202a-\u202d\u2067-\u2069]/.test(text) && text.isWellFormed()),
 );
 const paths = fc
   .uniqueArray(fc.array(part, { minLength: 1, maxLength: 4 }), { maxLength: 40, selector: (path) => path.join('/') })
@@ -184,9 +188,9 @@ describe('nameFindings', () => {
     const path = (units: number) => [...Array.from({ length: 25 }, () => 'x'.repeat(9)), 'x'.repeat(units - 252)];
     assert.deepEqual(await found([path(260)]), []);
     assert.deepEqual(await found([path(261)]), [`long_path ${path(261).join('/')}`]);
-    assert.deepEqual(await found([['\u{1f600}'.repeat(63)]]), []);
-    assert.deepEqual(await found([['x'.repeat(255)]]), []);
-    assert.deepEqual(await found([['\u{1f600}'.repeat(64)]]), [`long_name ${'\u{1f600}'.repeat(64)}`]);
+    const isLong = async (name: string) => (await found([[name]])).includes(`long_name ${name}`);
+    const names = ['\u{1f600}'.repeat(63), 'x'.repeat(255), '\u{1f600}'.repeat(64)];
+    assert.deepEqual(await Promise.all(names.map(isLong)), [false, false, true]);
   });
 
   it('checks the name of a torrent of a single file, and nothing else', async () => {
@@ -198,8 +202,21 @@ describe('nameFindings', () => {
       );
     }
     const codes = async (name: string) => (await nameFindings(list([[name]]), name, true)).map(({ code }) => code);
-    assert.deepEqual(await codes('x'.repeat(255)), []);
-    assert.deepEqual(await codes('x'.repeat(261)), ['long_path', 'long_name']);
+    assert.deepEqual(await codes('x'.repeat(240)), []);
+    assert.deepEqual(await codes('x'.repeat(261)), ['client_name', 'long_path', 'long_name']);
+  });
+
+  it('names what libtorrent will look for, and how to write composed names', async () => {
+    const given = [['mark\u200e.txt'], ['cafe\u0301']];
+    const [changed, decomposed] = await nameFindings(list(given), 't', false);
+    assert.equal(
+      changed?.message,
+      'libtorrent (qBittorrent, Deluge) looks for "mark.txt" in place of "mark\u200e.txt", and does not find it.',
+    );
+    assert.deepEqual(
+      [decomposed?.code, decomposed?.severity, decomposed?.option],
+      ['unicode_form', 'hint', { normalize: 'nfc' }],
+    );
   });
 
   it('lists 100 findings of a code and counts the rest', async () => {
