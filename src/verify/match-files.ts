@@ -161,7 +161,7 @@ async function filesIn(
   for (const [path, error] of odd) if (isEntry(error)) extra.set(path, null);
   const root = followOutside ? null : scanned.root;
   const outside = new Map<string, boolean>();
-  // What is outside must not decide about the answer: nobody learns from it which files exist there.
+  // The answer does not depend on the files outside, so nobody learns from it which of them exist.
   const leadsOut = async (link: string): Promise<boolean> => {
     const known = outside.get(link);
     if (known !== undefined) return known;
@@ -210,7 +210,7 @@ function otherNames(torrent: Torrent, names: readonly string[]): OtherNames {
   };
 }
 
-/** What {@link filesIn} knows of a folder. */
+/** A folder as {@link filesIn} has listed it. */
 interface Listed extends Pick<Found, 'found'> {
   /** The files that no name of the torrent fits, with their indexes. */
   extra: Map<string, number | null>;

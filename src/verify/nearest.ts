@@ -33,11 +33,11 @@ export class NearestFiles {
       this.#only = paths[0] ?? null;
       return;
     }
-    for (const target of targets) this.#walk(target, true);
+    for (const target of targets) this.#foldersOf(target, true);
     for (const path of paths.toReversed()) {
       const place = { path, depth: depthOf(path) };
       const name = nodePath.basename(path);
-      for (const { files, named } of this.#walk(path)) {
+      for (const { files, named } of this.#foldersOf(path)) {
         files.push(place);
         const list = named.get(name);
         if (list) list.push(place);
@@ -57,7 +57,7 @@ export class NearestFiles {
       const isNamed = name === null || nodePath.basename(this.#only) === name;
       return isNamed && isFree(this.#only) ? this.#only : null;
     }
-    const folders = this.#walk(to).reverse();
+    const folders = this.#foldersOf(to).reverse();
     let [best, bestSteps] = [null as string | null, Infinity];
     for (const [up, { files, named }] of folders.entries()) {
       const list = (name === null ? files : named.get(name)) ?? [];
@@ -72,7 +72,7 @@ export class NearestFiles {
   }
 
   /** The folders above a path from the top, as far as there are any here. @param isNew Whether to add the others. */
-  #walk(path: string, isNew = false): Folder[] {
+  #foldersOf(path: string, isNew = false): Folder[] {
     let folder = this.#root;
     const folders = [folder];
     for (let from = 0; ; ) {

@@ -308,7 +308,7 @@ async function renameToFree(from: string, target: string): Promise<void> {
   });
 }
 
-/** What tells a file from all others. */
+/** The identity of a file on this system. */
 function idOf(status: Pick<Stats, 'dev' | 'ino'> | null): string {
   return status ? `${status.dev}:${status.ino}` : '';
 }

@@ -274,7 +274,7 @@ describe('findMoved', () => {
     const small = { 'a.nfo': noise(10, 1), 'b.bin': noise(3 * PIECE, 2), 'c.nfo': noise(20, 3) };
     const { root, other, torrent, move } = await rooted(t, 'v1', small);
     for (const name of Object.keys(small)) await move(`root/${name}`, `other/x ${name}`);
-    // Of the same sizes, but with other content.
+    // Other content of the same sizes.
     await put(other, { 'x a.nfo': noise(10, 8), 'x c.nfo': noise(20, 9) });
     const found = await findMoved(torrent, root, [other]);
     assert.deepEqual(
