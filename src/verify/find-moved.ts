@@ -21,7 +21,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
 import { bytesOf, CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
-import { type DiskFile, diskNames, type MatchedFile, rangeOf } from './match-files.ts';
+import { type DiskFile, diskNames, type MatchedFile, rangeOf, statFile } from './match-files.ts';
 import { depthOf, NearestFiles } from './nearest.ts';
 import { type PieceLayout, v1PieceLayout, v2PieceLayout } from './piece-layout.ts';
 import { reportOf, type VerifiedFile, type VerifyReport } from './report.ts';
@@ -434,9 +434,8 @@ class Search {
     const path = await realPath(foundAs === undefined ? target : nodePath.join(this.#place.root, foundAs)).catch(
       () => null,
     );
-    if (path === null) return null;
-    const { size, mtimeMs, ctimeMs } = await stat(systemPath(path));
-    return { diskPath: path, size, mtimeMs, ctimeMs };
+    const file = path === null ? null : await statFile(path);
+    return file && 'size' in file ? file : null;
   }
 
   /** Compares all candidates of a size with all files whose pieces lie at the same offsets. */

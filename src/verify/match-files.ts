@@ -274,7 +274,7 @@ async function followed(path: string, root: string | null): Promise<DiskFile | U
 }
 
 /** The status of a file; links are followed. */
-async function statFile(path: string): Promise<DiskFile | Unreadable> {
+export async function statFile(path: string): Promise<DiskFile | Unreadable> {
   try {
     const status = await stat(systemPath(path));
     if (!status.isFile()) return { problem: status.isDirectory() ? 'a folder' : 'not a regular file' };
