@@ -153,7 +153,7 @@ export async function scan(
   const place = { path: '', disk: (componentsWithin(top, realRoot) as string[]).join('\0'), shown: root };
   if (!isFolder(status)) await scanner.addNamed(place, status);
   else if (!entries) await scanner.scanFolder(place);
-  else for (const entry of entries) await scanner.visit(entry, nodePath.join(root, ...entry));
+  else await scanner.visitAll(entries, root);
   scanner.problems.throwIfAny();
   return { root: top, isFile: !isFolder(status), columns: scanner.files.finish(), links: scanner.links };
 }
@@ -183,6 +183,10 @@ function synchronous(name: string, filter: (path: string) => unknown): (path: st
     answer.catch(() => {});
     throw invalidArgument(`${name} must return true or false, not a promise: it cannot be an async function`);
   };
+}
+
+function givenTwice(shown: string): MetainfoError {
+  return new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is given twice.`, { path: shown });
 }
 
 class Scanner {
@@ -218,8 +222,20 @@ class Scanner {
     return isHidden;
   }
 
-  /** Adds a path that is named outright. The path to it may contain links too. */
-  async visit(entry: readonly string[], shown: string): Promise<void> {
+  /** Adds the paths that are named outright. A path within a folder that is named too counts once. */
+  async visitAll(entries: readonly (readonly string[])[], root: string): Promise<void> {
+    const named = new Set<string>();
+    for (const entry of entries) {
+      const shown = nodePath.join(root, ...entry);
+      const key = entry.join('\0');
+      if (named.has(key)) this.problems.add(givenTwice(shown), { canExclude: false });
+      else await this.#visit(entry, shown);
+      named.add(key);
+    }
+  }
+
+  /** The path to it may contain links too. */
+  async #visit(entry: readonly string[], shown: string): Promise<void> {
     try {
       const { disk, status } = await this.#resolve(shown);
       const place = { path: entry.join('\0'), disk, shown };
@@ -270,7 +286,7 @@ class Scanner {
   /** Adds what was found in and below `starts`, and collects the folders that must be listed next. */
   async #addListing({ files, others }: Listing, starts: readonly Start[], below: Start[]): Promise<void> {
     const byPath = new Map(starts.map((start) => [start.path, start]));
-    this.#addFiles(await this.#chosen(files), byPath);
+    this.#addFiles(await this.#chosen(files));
     for (const other of inOrder(others)) {
       // A filter, which is the caller's code, may have fired the signal.
       throwIfAborted(this.#options.signal);
@@ -296,24 +312,13 @@ class Scanner {
   }
 
   /** Adds listed files that the filters have chosen. */
-  #addFiles(files: FileColumns, starts: ReadonlyMap<string, Start>): void {
+  #addFiles(files: FileColumns): void {
     if (!this.#seen) {
       this.files.addColumns(files);
       return;
     }
     const keeps = new Uint8Array(files.lengths.length);
-    const repeated: string[] = [];
-    for (const i of keeps.keys()) {
-      const path = textAt(files, i);
-      if (this.#seen.has(path)) repeated.push(path);
-      else keeps[i] = 1;
-      this.#seen.add(path);
-    }
-    // The files are in no particular order, but the problems are.
-    for (const path of repeated.sort()) {
-      const folder = path.slice(0, Math.max(0, path.lastIndexOf('\0')));
-      this.#try(() => this.#requireNew(path, shownBelow(startOf(folder, starts), path)));
-    }
+    for (const i of keeps.keys()) keeps[i] = this.#isNew(textAt(files, i)) ? 1 : 0;
     this.files.addColumns(filteredColumns(files, keeps));
   }
 
@@ -398,16 +403,15 @@ class Scanner {
         path: shown,
       });
     }
-    this.#requireNew(path, shown);
+    if (!this.#isNew(path)) return;
     const { size, mtimeMs, ctimeMs } = status;
     this.files.addFile({ path, disk, size, mtimeMs, ctimeMs });
   }
 
-  #requireNew(path: string, shown: string): void {
-    if (this.#seen?.has(path)) {
-      throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is given twice.`, { path: shown });
-    }
+  #isNew(path: string): boolean {
+    const isNew = !this.#seen?.has(path);
     this.#seen?.add(path);
+    return isNew;
   }
 
   /** Checks what the listing has not checked. */
