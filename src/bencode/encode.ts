@@ -2,7 +2,7 @@
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { bytesOf } from '../errors/guard.ts';
-import { codeUnitsAtMost, type Encodable, RawBencode } from './value.ts';
+import { codeUnitsAtMost, type Encodable, isObjectPrototype, RawBencode, toKey } from './value.ts';
 
 /** The depth from which cycles are looked for: a power of two above any usual depth. */
 const CHECKED_DEPTH = 128;
@@ -19,6 +19,8 @@ const LIST = 0x6c;
 
 /** A list, or a dictionary with its keys in order, that is being written. */
 interface Level {
+  /** The list or dictionary of the caller. */
+  from: object;
   list: readonly Encodable[] | null;
   map: ReadonlyMap<string, Encodable> | null;
   keys: readonly string[];
@@ -26,17 +28,18 @@ interface Level {
 }
 
 /**
- * Encodes a value as canonical bencode (BEP 3), with dictionary keys in byte order. Strings become UTF-8. Keys must be latin1
- * strings with one character per byte. It does not recurse, so deep values cannot overflow the stack.
+ * Encodes a value as canonical bencode (BEP 3), with dictionary keys in byte order. Strings become UTF-8, as do the keys of plain
+ * objects. Keys of Maps are bytes, or latin1 strings with one character per byte. So it takes what {@link decode} and both modes of
+ * `modelDumpTorrent` give. It does not recurse, so deep values cannot overflow the stack.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a number that is not a safe integer, a key that is not latin1, a value
- *   that contains itself, or a type that bencode does not have
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a number that is not a safe integer, a key of a Map that is not latin1 or is
+ *   given twice, a value that contains itself, or a type that bencode does not have
  *
  * @example
  * ```ts
  * import { encode } from 'metainfo';
  *
- * const bytes = encode(new Map<string, string | number>([['name', 'album'], ['length', 5]]));
+ * const bytes = encode({ name: 'album', length: 5 });
  * console.log(Buffer.from(bytes).toString()); // d6:lengthi5e4:name5:albume
  * ```
  */
@@ -66,7 +69,7 @@ export function encodeParts(value: Encodable): readonly Uint8Array[] {
 function requireNoCycle(levels: readonly Level[]): void {
   const { length } = levels;
   if (length < CHECKED_DEPTH || (length & (length - 1)) !== 0) return;
-  const open = new Set(levels.map(({ list, map }) => list ?? map));
+  const open = new Set(levels.map(({ from }) => from));
   if (open.size < length) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A list or dictionary contains itself.');
 }
 
@@ -96,15 +99,38 @@ function write(value: Encodable, out: Writer): Level | null {
   if (typeof value === 'string') out.text(value);
   else if (typeof value === 'number' || typeof value === 'bigint') out.integer(value);
   else if (isUint8Array(value)) out.string(value.byteLength > 0 ? value : bytesOf('value', value));
-  else if (isMap(value)) {
+  else if (isMap(value) || isPlainObject(value)) {
     out.byte(DICTIONARY);
-    return { list: null, map: value, keys: sorted([...value.keys()]), at: 0 };
+    const map = isMap(value)
+      ? withTextKeys(value)
+      : new Map(Object.entries(value).map(([key, of]) => [toKey(key), of]));
+    return { from: value, list: null, map, keys: sorted([...map.keys()]), at: 0 };
   } else if (Array.isArray(value) && !isProxy(value)) {
     out.byte(LIST);
-    return { list: value, map: null, keys: [], at: 0 };
+    return { from: value, list: value, map: null, keys: [], at: 0 };
   } else if (value instanceof RawBencode) out.bytes(value.bytes);
   else throw new MetainfoError('ERR_INVALID_ARGUMENT', `A value of type ${nameOf(value)} cannot be encoded.`);
   return null;
+}
+
+/** A Map of latin1 keys. Most Maps are that already. */
+function withTextKeys(map: ReadonlyMap<string | Uint8Array, Encodable>): ReadonlyMap<string, Encodable> {
+  let hasBytes = false;
+  for (const key of map.keys()) hasBytes ||= isUint8Array(key);
+  if (!hasBytes) return map as ReadonlyMap<string, Encodable>;
+  const entries = [...map].map(([key, value]): [string, Encodable] => [
+    isUint8Array(key) ? Buffer.from(key).toString('latin1') : key,
+    value,
+  ]);
+  const result = new Map(entries);
+  if (result.size === entries.length) return result;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A dictionary has a key twice: as bytes and as text.');
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, Encodable>> {
+  if (value === null || typeof value !== 'object' || isProxy(value)) return false;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || isObjectPrototype(prototype);
 }
 
 function nameOf(value: unknown): string {

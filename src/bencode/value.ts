@@ -26,7 +26,7 @@ export class RawBencode {
   }
 }
 
-/** A value that {@link encode} accepts: a decoded value, a string (written as UTF-8) or raw bencode. */
+/** A value that {@link encode} accepts: a decoded or dumped value, a string (written as UTF-8) or raw bencode. */
 export type Encodable =
   | bigint
   | number
@@ -34,7 +34,13 @@ export type Encodable =
   | Uint8Array
   | RawBencode
   | readonly Encodable[]
-  | ReadonlyMap<string, Encodable>;
+  | ReadonlyMap<string | Uint8Array, Encodable>
+  | { readonly [key: string]: Encodable };
+
+/** Whether a value is Object.prototype, of this realm or of another one, such as the vm context of a test runner. */
+export function isObjectPrototype(value: object): boolean {
+  return Object.getPrototypeOf(value) === null && Object.hasOwn(value, 'isPrototypeOf');
+}
 
 /** Turns text into a dictionary key: a latin1 string with one character per UTF-8 byte. */
 export function toKey(text: string): string {

@@ -93,6 +93,26 @@ describe('encode', () => {
     assert.equal(encode(map).length, 2 * 100_000 + 2 * 99_999);
   });
 
+  it('writes plain objects and Maps with keys of bytes, nested, in byte order', () => {
+    const byteKeys = new Map<string | Uint8Array, Encodable>([
+      [Buffer.from([0xff]), 1],
+      ['\xc3\xa9', 2],
+      [Uint8Array.of(0x61), { '\u00e9': [], b: Object.assign(Object.create(null), { c: 3 }) as Encodable }],
+    ]);
+    assert.equal(
+      Buffer.from(encode({ '\u00e9': byteKeys })).toString('latin1'),
+      'd2:\xc3\xa9d1:ad1:bd1:ci3ee2:\xc3\xa9lee2:\xc3\xa9i2e1:\xffi1eee',
+    );
+    const twice = new Map<string | Uint8Array, Encodable>([
+      ['a', 1],
+      [Buffer.from('a'), 2],
+    ]);
+    assert.throws(() => encode(twice), { code: 'ERR_INVALID_ARGUMENT', message: /a key twice/ });
+    const cyclic: Record<string, Encodable> = {};
+    cyclic['a'] = cyclic;
+    assert.throws(() => encode(cyclic), { code: 'ERR_INVALID_ARGUMENT', message: /contains itself/ });
+  });
+
   it('rejects values that bencode does not have', () => {
     const values: unknown[] = [
       1.5,
@@ -103,7 +123,7 @@ describe('encode', () => {
       null,
       undefined,
       true,
-      {},
+      { a: undefined },
       new Date(0),
       new Uint16Array(2),
       Symbol('x'),
