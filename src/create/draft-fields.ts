@@ -1,6 +1,7 @@
 /** The fields of a draft, and the rules that they must follow. */
 import path from 'node:path';
-import { array, boolean, coerce, enums, func, optional, refine, type Struct, type, unknown } from 'superstruct';
+import { isMap } from 'node:util/types';
+import { func, optional, refine, type Struct, type, unknown } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
@@ -9,14 +10,18 @@ import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { fromInput, isDictionary } from '../model/input.ts';
+import { withInput } from '../model/input-struct.ts';
 import { Issues } from '../model/issues.ts';
 import { PieceLayers } from '../model/piece-layers.ts';
 import {
   AbsolutePath,
+  choice,
   DhtNode,
   Extra,
   type FieldStructs,
+  Flag,
   Infohash,
+  list,
   maybe,
   NewDate,
   sparse,
@@ -93,11 +98,20 @@ export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
    */
   sources?: readonly Source[] | null | undefined;
   /**
-   * The folder that holds `paths`, or a single file; absolute.
+   * The folder that holds `paths`, or a single file; absolute. The current folder must not stand in for a missing variable, so
+   * `undefined` is an error.
    *
    * @default process.cwd()
    */
-  pathRoot?: string | undefined;
+  pathRoot?: string;
+  /** `info.name`: the name of the torrent. */
+  name?: string | null | undefined;
+  /** `info.private`: whether only the trackers may announce peers (BEP 27). */
+  private?: boolean | null | undefined;
+  /** `info.source`: the source tag. */
+  source?: string | null | undefined;
+  /** `info.updateUrl`: the URL of a newer torrent (BEP 39). */
+  updateUrl?: string | null | undefined;
   /** A flat list puts each tracker in a tier of its own; a list of lists gives the tiers (BEP 12). */
   trackers?: string[] | string[][] | null | undefined;
   /**
@@ -150,15 +164,16 @@ export function checkedFields(
 }
 
 /**
- * The info dictionary with a name: by default that of the path root, or of the only source at the top level.
+ * The info dictionary with the fields that stand beside it, and with a name: by default that of the path root, or of the only
+ * source at the top level.
  *
  * @throws {MetainfoError} `ERR_NAME` if neither gives a name
  */
-export function withName(
-  info: InfoDictHybridCreate,
-  pathRoot: string,
-  { sources, paths, pathRoot: given, normalize }: TorrentCreateFields,
-): InfoDictHybridCreate {
+export function infoOf(fields: TorrentCreateFields, pathRoot: string): InfoDictHybridCreate {
+  const { sources, paths, pathRoot: given, normalize } = fields;
+  const info = { ...fields.info };
+  for (const key of Object.keys(IN_INFO) as (keyof typeof IN_INFO)[])
+    if (fields[key] != null) Object.assign(info, { [key]: fields[key] });
   if (info.name != null) return info;
   const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
   if (only !== undefined && !only.includes('/')) return { ...info, name: only };
@@ -194,11 +209,32 @@ const DRAFT_ONLY = [
   ...POLICIES,
 ];
 
+/** The fields of `info` that a draft takes beside it too. */
+const { name, private: privateField, source, updateUrl } = INFO;
+const IN_INFO = { name, private: privateField, source, updateUrl };
+const FIELDS = { ...TORRENT, ...IN_INFO };
+
 /** A copy of the input with every field under its property name. */
 function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
-  const given = fromInput(input, TORRENT, { own: DRAFT_ONLY, path: [], issues }) as TorrentCreateFields;
+  const given = fromInput(input, FIELDS, { own: DRAFT_ONLY, path: [], issues }) as TorrentCreateFields;
   if (isDictionary(given.info)) given.info = fromInput(given.info, INFO, { path: ['info'], issues });
+  const known = new Set([...DRAFT_ONLY, ...Object.entries(FIELDS).flatMap(([property, { key }]) => [property, key])]);
+  const ofInfo = new Set(Object.entries(INFO).flatMap(([property, { key }]) => [property, key]));
+  // A decoded torrent may have any key beside `info`.
+  for (const key of isMap(input) ? [] : Object.keys(input))
+    if (ofInfo.has(key) && !known.has(key)) issues.add('misplaced', [key], `${key} belongs into info`);
+  requireRoot(new Map<unknown, unknown>(isMap(input) ? input : Object.entries(input)), given, issues);
   return given;
+}
+
+/** A missing variable must not mean the current folder: it may be that of a server, with its secrets. */
+function requireRoot(input: ReadonlyMap<unknown, unknown>, given: TorrentCreateFields, issues: Issues): void {
+  const isMissing = (key: string) => input.has(key) && input.get(key) === undefined;
+  const isCurrentFolder = given.pathRoot === undefined && given.paths == null && given.sources == null;
+  const missing = ['pathRoot', ...(isCurrentFolder ? ['paths', 'sources'] : [])].find(isMissing);
+  if (missing === undefined) return;
+  const message = 'expected a value, got undefined: to mean the current folder, set pathRoot to process.cwd()';
+  issues.add('path_root', [missing], message);
 }
 
 /** Checks each field by itself, then the rules between fields, except that for URLs. */
@@ -229,23 +265,27 @@ const fields = sparse(
     pieceLayers: maybe(PieceLayers),
     urlList: maybe(TextList),
     httpseeds: maybe(TextList),
-    nodes: maybe(array(DhtNode)),
+    nodes: maybe(list(DhtNode)),
     extra: optional(Extra),
     paths: maybe(TextList),
     sources: unknown(),
     pathRoot: optional(AbsolutePath),
     trackers: maybe(TrackerTiers),
     pieceLength: maybe(V1PieceLength),
-    similar: maybe(array(Infohash)),
+    similar: maybe(list(Infohash)),
     collections: maybe(TextList),
+    name: maybe(Text),
+    private: maybe(Flag),
+    source: maybe(Text),
+    updateUrl: maybe(Text),
     exclude: optional(func()),
     include: optional(func()),
-    symlinks: optional(enums(['follow', 'skip', 'store', 'error'])),
-    followOutside: optional(boolean()),
-    skipUnreadable: optional(boolean()),
-    hidden: optional(boolean()),
-    attributes: optional(boolean()),
-    normalize: optional(enums(['nfc'])),
+    symlinks: optional(choice('follow', 'skip', 'store', 'error')),
+    followOutside: optional(Flag),
+    skipUnreadable: optional(Flag),
+    hidden: optional(Flag),
+    attributes: optional(Flag),
+    normalize: optional(choice('nfc')),
   } as unknown as Schema),
 );
 
@@ -260,8 +300,8 @@ export const TorrentCreateFields: Struct<TorrentCreateFields, Schema> = Object.e
       rule(given, issues);
       return issues.finish().map(({ path: below, message }) => ({ path: [...at, ...below], message }));
     }),
-  coerce(fields as Struct<TorrentCreateFields, Schema>, unknown(), (value) =>
-    isDictionary(value) ? fieldsOf(value, new Issues()) : (value as TorrentCreateFields),
+  withInput(fields as Struct<TorrentCreateFields, Schema>, (value, issues) =>
+    isDictionary(value) ? fieldsOf(value, issues) : value,
   ),
 );
 
@@ -283,7 +323,7 @@ function checkPieces({ info, pieceLength }: TorrentCreateFields, issues: Issues)
     if (refinement === 'expected_n_pieces') issues.add('expected_n_pieces', ['info', ...at], message);
 }
 
-const URLS = ['announce', 'announceList', 'trackers', 'urlList', 'httpseeds'] as const;
+const URLS = ['announce', 'announceList', 'trackers', 'urlList', 'httpseeds', 'updateUrl'] as const;
 
 /** Trackers, webseeds, HTTP seeds and the update feed must be URLs. */
 function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
@@ -307,6 +347,7 @@ const SHORTHANDS: readonly (readonly [shorthand: keyof TorrentCreateFields, othe
   ['pieceLength', ['info.pieceLength']],
   ['similar', ['info.similar']],
   ['collections', ['info.collections']],
+  ...Object.keys(IN_INFO).map((key) => [key as keyof typeof IN_INFO, [`info.${key}`]] as const),
 ];
 
 /** A shorthand excludes the fields that it sets. */

@@ -7,7 +7,7 @@ import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
-import { checkedFields, type Draft, type FieldChecks, type TorrentCreateFields, withName } from './draft-fields.ts';
+import { checkedFields, type Draft, type FieldChecks, infoOf, type TorrentCreateFields } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { type FileTimes, fileTimesOf } from './file-times.ts';
 import { findFiles, namedPaths, namesSingleFile } from './find-files.ts';
@@ -238,7 +238,7 @@ function checkedDraft(
     return checkedFields(input, checks);
   });
   const pathRoot = fields.pathRoot ?? process.cwd();
-  const info = withName(fields.info ?? {}, pathRoot, fields);
+  const info = infoOf(fields, pathRoot);
   return { fields, pathRoot, info, createdBy: fields.createdBy === undefined ? CREATED_BY : fields.createdBy };
 }
 

@@ -1,12 +1,13 @@
 /** Fields of files: entries of a v1 `files` list and leaves of a v2 file tree. */
 import { isUtf8 } from 'node:buffer';
+import { isUint8Array } from 'node:util/types';
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { decodeFields, type Field } from './field.ts';
 import type { FileItem } from './file-item.ts';
 import type { FileTreeItem } from './flat-tree.ts';
-import { copied } from './input.ts';
+import { textsOf } from './input.ts';
 import type { Issues } from './issues.ts';
 import { decodeList, decodeMap, decodeText, root, size, textList } from './value-fields.ts';
 
@@ -20,6 +21,7 @@ const attr: Field<string> = {
     return Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1');
   },
   encode: (value) => keyBytes(value),
+  coerce: (value) => (isUint8Array(value) ? Buffer.from(value).toString('latin1') : value),
 };
 
 /** A path as a list of components. An unsafe component is an error, in compat a warning. */
@@ -30,7 +32,7 @@ const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
     const parts = decodeList(value, issues, decodeComponent);
     return parts?.length === 0 ? issues.add('required', [], 'expected at least one component, got none') : parts;
   },
-  coerce: copied,
+  coerce: (value) => textsOf(value),
 });
 
 function decodeComponent(value: BencodeValue, issues: Issues): string | undefined {
@@ -107,7 +109,7 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
   const isPad = flags instanceof Uint8Array && flags.includes(PAD_FLAG);
   const usesUtf8 = issues.compat && hasUtf8Path(map);
   const fields = isPad ? PAD_ITEM : usesUtf8 ? UTF8_ITEM : FILE_ITEM;
-  const item = decodeFields(map, fields, issues) as Partial<FileItem>;
+  const item: Partial<FileItem> = { attr: null, ...decodeFields(map, fields, issues) };
   const isLink = checkSymlink(item, map, issues);
   checkLength(item, map, { isLink, issues });
   // BEP 47: a pad file needs no path.

@@ -1,12 +1,14 @@
 /** The model of a v2 file tree (BEP 52). */
 import { isMap } from 'node:util/types';
-import { coerce, define, type Struct, unknown } from 'superstruct';
+import { define, type Struct } from 'superstruct';
 import { shown } from '../errors/errors.ts';
 import { checkArgument, expected, invalidArgument, readSafely } from '../errors/guard.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
 import { FILE_TREE_ITEM } from './file-fields.ts';
+import { entryProblem } from './file-item.ts';
 import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';
 import { treeOf } from './input.ts';
-import { Issues } from './issues.ts';
+import { withInput } from './input-struct.ts';
 import { MAX_TREE_DEPTH } from './limits.ts';
 
 export { type FileTreeItem, type FlatFile, flattenTree, sortTree, unflattenTree } from './flat-tree.ts';
@@ -32,13 +34,12 @@ export const FileTree: Struct<FileTree, null> & {
    */
   unflatten(files: Iterable<FlatFile>): FileTree;
 } = Object.assign(
-  coerce(
+  withInput(
     define<FileTree>('fileTree', (value) => {
       if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
       return problemOf(value as FileTree) ?? true;
     }),
-    unknown(),
-    (value) => treeInput(value, { path: [], issues: new Issues() }) as FileTree,
+    (value, issues) => treeInput(value, { path: [], issues }),
   ),
   { flatten, unflatten },
 );
@@ -82,7 +83,7 @@ function problemOf(tree: FileTree): string | null {
     if (depth > MAX_TREE_DEPTH) return `expected at most ${MAX_TREE_DEPTH} levels of folders, got more`;
     for (const [name, child] of node) {
       const path = `${folder}/${name}`;
-      const problem = name === '' ? leafProblem(folder, node, child) : folderProblem(path, child);
+      const problem = name === '' ? leafProblem(folder, node, child) : folderProblem(path, name, child);
       if (problem) return problem;
       if (name !== '') stack.push([path, child as FileTree, depth + 1]);
     }
@@ -92,18 +93,19 @@ function problemOf(tree: FileTree): string | null {
 
 function leafProblem(path: string, node: FileTree, item: FileTree | FileTreeItem): string | null {
   if (node.size !== 1) return `${path}: expected a file or a folder, got a file beside other entries`;
-  if (item instanceof Map || item === null || typeof item !== 'object')
-    return `${path}: expected a file, got ${shown(item)}`;
-  if (!Number.isSafeInteger(item.length) || item.length < 0)
-    return `${path}: expected a length of 0 or more, got ${shown(item.length)}`;
-  const root = item.piecesRoot ?? null;
-  if (root !== null && !(root instanceof Uint8Array && root.length === 32)) {
-    return `${path}: expected a pieces root of 32 bytes, got ${shown(root)}`;
-  }
-  return null;
+  const problem = entryProblem(item);
+  if (problem) return `${path}: ${problem}`;
+  const { attr, piecesRoot: root } = item as FileTreeItem;
+  if (attr?.includes('p')) return `${path}: a pad file has no place in a v2 tree`;
+  if (root == null) return null;
+  if (attr?.includes('l')) return `${path}: a symbolic link has no pieces root`;
+  const isRoot = root instanceof Uint8Array && root.length === 32;
+  return isRoot ? null : `${path}: expected a pieces root of 32 bytes, got ${shown(root)}`;
 }
 
-function folderProblem(path: string, child: FileTree | FileTreeItem): string | null {
+function folderProblem(path: string, name: string, child: FileTree | FileTreeItem): string | null {
+  const unsafe = unsafeComponent(name);
+  if (unsafe) return `${path}: ${unsafe} in a path: ${shown(name)}`;
   if (!(child instanceof Map)) return `${path}: expected a folder or a file, got ${shown(child)}`;
   return child.size === 0 ? `${path}: expected at least one entry in a folder, got none` : null;
 }

@@ -13,7 +13,7 @@ import { encodeFields, type Field } from './field.ts';
 import { checkCount, decodeFileItem, decodeFileList, FILE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
 import type { FileItem } from './file-item.ts';
 import type { FlatFile } from './flat-tree.ts';
-import { listOf, treeOf } from './input.ts';
+import { filesOf, treeOf } from './input.ts';
 import type { Issues } from './issues.ts';
 import { readUsualItem, readUsualTree } from './usual-files.ts';
 
@@ -30,7 +30,7 @@ export const fileList: Field<FileItem[]> = {
     return raw?.[0] === LIST ? readList(raw, issues) : decodeFileList(raw ? decodeRaw(raw) : value, issues);
   },
   encode: encodeFileList,
-  coerce: listOf(FILE_ITEM),
+  coerce: filesOf(FILE_ITEM),
 };
 
 /** The v2 `file tree`: nested dictionaries on disk, a list of files after it is decoded. */

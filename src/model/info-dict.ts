@@ -1,5 +1,6 @@
 /** The info dictionary models: structs of their fields, refined by the same rules that `Torrent.inspect` runs. */
-import { coerce, define, dynamic, type Infer, refine, type Struct, unknown } from 'superstruct';
+import { define, dynamic, type Infer, refine, type Struct } from 'superstruct';
+import { checkArgument, oneOf } from '../errors/guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { INFO } from './codec.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
@@ -14,11 +15,13 @@ import {
   V2_FIELDS,
 } from './info-fields.ts';
 import { fromInput, isDictionary } from './input.ts';
+import { withInput } from './input-struct.ts';
 import { Issues } from './issues.ts';
 import { requireContext, type ValidationContext } from './profile.ts';
+import { duplicatePaths } from './rules/duplicate-paths.ts';
 import { v1V2FilesMatch } from './rules/hybrid.ts';
-import { expectedDraftPieces, expectedNPieces, padfileAlignment } from './rules/pieces.ts';
-import { disallowedFields, lengthXorFiles } from './rules/rules.ts';
+import { expectedDraftPieces, expectedNPieces, padfileAlignment, padPath } from './rules/pieces.ts';
+import { disallowedFields, lengthXorFiles, metaVersion, safeName } from './rules/rules.ts';
 import type { Subject } from './rules/subject.ts';
 
 type Rule = (subject: Subject) => void;
@@ -26,14 +29,23 @@ type Rule = (subject: Subject) => void;
 type Rules = Readonly<Record<string, Rule>>;
 
 const V1_BASE_RULES: Rules = {
+  meta_version: metaVersion,
   disallowed_fields: disallowedFields,
   expected_n_pieces: expectedNPieces,
   padfile_alignment: padfileAlignment,
 };
+const V2_BASE_RULES: Rules = { meta_version: metaVersion, disallowed_fields: disallowedFields };
+const V1_RULES: Rules = {
+  length_xor_files: lengthXorFiles,
+  ...V1_BASE_RULES,
+  unsafe_path: safeName,
+  duplicate_path: duplicatePaths,
+  pad_path: padPath,
+};
 const RULES: Readonly<Record<TorrentVersion, Rules>> = {
-  v1: { length_xor_files: lengthXorFiles, ...V1_BASE_RULES },
-  v2: { disallowed_fields: disallowedFields },
-  hybrid: { length_xor_files: lengthXorFiles, ...V1_BASE_RULES, v1_v2_files_match: v1V2FilesMatch },
+  v1: V1_RULES,
+  v2: { ...V2_BASE_RULES, unsafe_path: safeName },
+  hybrid: { ...V1_RULES, v1_v2_files_match: v1V2FilesMatch },
 };
 
 /**
@@ -54,13 +66,14 @@ const RULES: Readonly<Record<TorrentVersion, Rules>> = {
  * @param struct A struct of fields, such as {@link InfoDictV1}.
  * @param version The version whose rules are added.
  * @param context `padding` and `profile` decide on the rule `padfile_alignment`. Default: the `default` profile.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid context
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown version or an invalid context
  */
 export function withRules<T, S>(
   struct: Struct<T, S>,
   version: TorrentVersion,
   context: ValidationContext = {},
 ): Struct<T, S> {
+  checkArgument('version', version, oneOf('v1', 'v2', 'hybrid'));
   requireContext(context);
   return refined(struct, version, RULES[version], context);
 }
@@ -74,14 +87,14 @@ function refined<T, S>(
   const add = (before: Struct<T, S>, [name, rule]: [string, Rule]) =>
     refine(before, name, (info, { path }) => failuresOfRule(rule, subjectOf(info as object, version, context), path));
   const nulls = { ...nullsOf(struct), ...(version !== 'v1' && { metaVersion: 2 }) };
-  const model = coerce(struct, unknown(), (value) => (isDictionary(value) ? modelOf(value, nulls) : value) as T);
+  const model = withInput(struct, (value, issues) => (isDictionary(value) ? modelOf(value, nulls, issues) : value));
   return Object.entries(rules).reduce(add, model as Struct<T, S>);
 }
 
-/** Converts input of any form to properties. The struct reports what is invalid. */
-function modelOf(input: object, nulls: object): object {
-  const model = fromInput(input, INFO, { path: [], issues: new Issues() });
-  const present = Object.entries(model).filter(([, value]) => value !== null);
+/** Converts input of any form to properties. */
+function modelOf(input: object, nulls: object, issues: Issues): object {
+  const model = fromInput(input, INFO, { path: [], issues });
+  const present = Object.entries(model).filter(([name, value]) => value !== null || !Object.hasOwn(nulls, name));
   return { ...nulls, ...Object.fromEntries(present) };
 }
 
@@ -101,7 +114,7 @@ export function subjectOf(info: Subject['info'], version: TorrentVersion, contex
       return fileTree ? flattenTree(fileTree) : null;
     },
     context,
-    issues: new Issues(context.profile),
+    issues: new Issues(context.profile, undefined, { hints: false }),
   };
 }
 
@@ -111,15 +124,17 @@ const PROPERTIES: ReadonlyMap<string, string> = new Map(Object.entries(INFO).map
 function failuresOfRule(rule: Rule, subject: Subject, above: readonly (string | number)[]) {
   rule(subject);
   const errors = subject.issues.finish().filter(({ severity }) => severity === 'error');
-  return errors.map(({ path: [, key, ...rest], message }) => {
-    const property = key === undefined ? [] : [PROPERTIES.get(String(key)) ?? key];
-    return { path: [...above, ...property, ...rest], message };
-  });
+  return errors.map(({ path: [, ...below], message }) => ({ path: [...above, ...propertyPath(below)], message }));
+}
+
+/** A path within an info dictionary, with a property name in place of an on-disk key. */
+export function propertyPath([key, ...rest]: readonly (string | number)[]): (string | number)[] {
+  return key === undefined ? [] : [PROPERTIES.get(String(key)) ?? key, ...rest];
 }
 
 /** A v1 info dictionary whose name, files and pieces may be absent (BEP 3). */
 export interface InfoDictV1Base extends Infer<typeof V1_BASE_FIELDS> {}
-/** Checks the rules `disallowed_fields`, `expected_n_pieces` and `padfile_alignment`. */
+/** Checks the rules `meta_version`, `disallowed_fields`, `expected_n_pieces` and `padfile_alignment`. */
 export const InfoDictV1Base: Struct<InfoDictV1Base, typeof V1_BASE_FIELDS.schema> = refined(
   V1_BASE_FIELDS,
   'v1',
@@ -133,13 +148,17 @@ export const InfoDictV1Create = InfoDictV1Base;
 
 /** A complete v1 info dictionary (BEP 3): `length` for a single file, else `files`. */
 export interface InfoDictV1 extends Infer<typeof V1_FIELDS> {}
-/** Checks the rules of {@link InfoDictV1Base} and `length_xor_files`. */
+/** Checks the rules of {@link InfoDictV1Base}, `length_xor_files`, `unsafe_path` and `duplicate_path`. */
 export const InfoDictV1: Struct<InfoDictV1, typeof V1_FIELDS.schema> = withRules(V1_FIELDS, 'v1');
 
 /** A v2 info dictionary whose name and file tree may be absent (BEP 52). */
 export interface InfoDictV2Base extends Infer<typeof V2_BASE_FIELDS> {}
-/** Checks the rule `disallowed_fields`; the name and the file tree may be absent. */
-export const InfoDictV2Base: Struct<InfoDictV2Base, typeof V2_BASE_FIELDS.schema> = withRules(V2_BASE_FIELDS, 'v2');
+/** Checks the rules `meta_version` and `disallowed_fields`; the name and the file tree may be absent. */
+export const InfoDictV2Base: Struct<InfoDictV2Base, typeof V2_BASE_FIELDS.schema> = refined(
+  V2_BASE_FIELDS,
+  'v2',
+  V2_BASE_RULES,
+);
 
 /** A v2 info dictionary under construction. */
 export type InfoDictV2Create = InfoDictV2Base;
@@ -148,7 +167,7 @@ export const InfoDictV2Create = InfoDictV2Base;
 
 /** A complete v2 info dictionary (BEP 52). */
 export interface InfoDictV2 extends Infer<typeof V2_FIELDS> {}
-/** Checks the rule `disallowed_fields`. */
+/** Checks the rules of {@link InfoDictV2Base} and `unsafe_path`. */
 export const InfoDictV2: Struct<InfoDictV2, typeof V2_FIELDS.schema> = withRules(V2_FIELDS, 'v2');
 
 /** A hybrid info dictionary under construction: every field is optional. */
@@ -157,7 +176,7 @@ export interface InfoDictHybridCreate extends Infer<typeof HYBRID_CREATE_FIELDS>
 export const InfoDictHybridCreate: Struct<InfoDictHybridCreate, typeof HYBRID_CREATE_FIELDS.schema> = refined(
   HYBRID_CREATE_FIELDS,
   'hybrid',
-  { disallowed_fields: disallowedFields, expected_n_pieces: expectedDraftPieces },
+  { ...V2_BASE_RULES, expected_n_pieces: expectedDraftPieces },
 );
 
 /** A complete hybrid info dictionary (BEP 52): the v1 and the v2 description of the same files. */

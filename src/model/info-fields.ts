@@ -1,5 +1,5 @@
 /** The fields of the info dictionaries as structs, without the rules that the models add. */
-import { array, assign, is, nullable, optional, type Struct, type } from 'superstruct';
+import { assign, is, nullable, optional, type Struct, type } from 'superstruct';
 import { FileList } from './file-item.ts';
 import { FileTree } from './file-tree.ts';
 import {
@@ -8,10 +8,12 @@ import {
   Flag,
   hashList,
   Infohash,
+  list,
   maybe,
   sparse,
   Text,
   TextList,
+  Url,
   V1PieceLength,
   V2PieceLength,
   Whole,
@@ -28,11 +30,11 @@ const common = type({
   /** Whether only the trackers may announce peers (BEP 27). */
   private: maybe(Flag),
   /** Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38). */
-  similar: maybe(array(Infohash)),
+  similar: maybe(list(Infohash)),
   /** Collections whose torrents may hold the same files (BEP 38). */
   collections: maybe(TextList),
   /** The URL of a newer torrent (BEP 39). */
-  updateUrl: maybe(Text),
+  updateUrl: maybe(Url),
   /** Unknown keys: keys with one character per byte, values as the decoder gives them. */
   extra: optional(Extra),
 });
@@ -106,8 +108,10 @@ export const HYBRID_CREATE_FIELDS = sparse(
 /** A complete hybrid info dictionary: the v1 and the v2 fields of the same files. */
 export const HYBRID_FIELDS = assign(V1_FIELDS, V2_FIELDS);
 
-/** Null for each field of a struct that accepts null: the value of a field that is absent. */
+/** Null for each field of a struct that may be absent and accepts null: the value of a field that is absent. */
 export function nullsOf(struct: { schema: unknown }): Record<string, null> {
   const fields = Object.entries((struct.schema ?? {}) as Record<string, Struct>);
-  return Object.fromEntries(fields.filter(([, field]) => is(null, field)).map(([name]) => [name, null]));
+  return Object.fromEntries(
+    fields.filter(([, field]) => is(null, field) && is(undefined, field)).map(([name]) => [name, null]),
+  );
 }

@@ -1,7 +1,15 @@
 /** Copies fields that callers give out of plain objects and Maps, whose keys may be on-disk keys or property names. */
 import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { copyOfValue } from '../bencode/copy.ts';
-import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, toKey } from '../bencode/value.ts';
+import {
+  type BencodeMap,
+  type BencodeValue,
+  keyBytes,
+  lossyText,
+  RawBencode,
+  textOrNull,
+  toKey,
+} from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { suggestName } from '../errors/guard.ts';
 import { type Field, keysOf } from './field.ts';
@@ -18,7 +26,8 @@ export interface InputContext {
 
 /**
  * Reads the fields of an input object as properties, unknown keys as `extra`. Reports a field that is given under both its
- * on-disk key and its property name, and an unknown key that is one letter off a known one: such a key belongs in `extra`.
+ * on-disk key and its property name, and an unknown key that is one letter off a known one: such a key belongs in `extra`. In a
+ * decoded dictionary, that is only a warning.
  *
  * @param input A plain object, or a Map whose keys are text (one character per byte) or bytes.
  * @param own Properties that are not fields: their arrays are copied.
@@ -31,10 +40,11 @@ export function fromInput(
   const known = keysOf(fields);
   const model: Record<string, unknown> = {};
   let extra: BencodeMap | undefined;
+  const isDecoded = isMap(input) || Object.getPrototypeOf(input) === null;
   for (const [given, value] of isMap(input) ? input : Object.entries(input as object)) {
     if (value === undefined) continue;
     const key = keyOf(given, isMap(input));
-    if (key === 'extra' && !isMap(input)) {
+    if (key === 'extra' && !isDecoded) {
       extra = new Map([...extraOf(value, path, issues), ...(extra ?? [])]);
       continue;
     }
@@ -49,10 +59,11 @@ export function fromInput(
       const { coerce } = (fields as Record<string, Field<unknown>>)[property] as Field<unknown>;
       model[property] = coerce ? coerce(value, { path: [...path, property], issues }) : value;
     } else if (own.includes(key)) {
-      model[key] = copied(value);
+      model[key] = textsOf(value);
     } else {
       const similar = suggestName(key, [...known.keys(), ...Object.keys(fields), ...own]);
-      if (similar) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${similar}?`);
+      const severity = isDecoded ? 'warning' : 'error';
+      if (similar) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${similar}?`, severity);
       extra ??= new Map();
       extra.set(key, copyOfValue(value as BencodeValue));
     }
@@ -62,7 +73,16 @@ export function fromInput(
     if (property !== undefined && Object.hasOwn(model, property))
       issues.add('alias', [...path, 'extra', key], `${property} is also given in extra: use only one`);
   }
+  takeUtf8(model, 'name', 'nameUtf8');
+  takeUtf8(model, 'path', 'pathUtf8');
   return extra?.size ? { ...model, extra } : model;
+}
+
+/** Replaces a name that is not UTF-8 by the one in UTF-8 that an old creator wrote beside it, as reading does. */
+function takeUtf8(model: Record<string, unknown>, name: string, utf8: string): void {
+  const [given, shownParts] = [[model[name]].flat(), [model[utf8]].flat()];
+  const isText = shownParts.length === given.length && shownParts.every((part) => typeof part === 'string');
+  if (isText && given.some(isUint8Array)) model[name] = model[utf8];
 }
 
 function extraOf(value: unknown, path: InputContext['path'], issues: Issues): BencodeMap {
@@ -93,24 +113,48 @@ export function keyOf(key: unknown, isMap: boolean): string {
   return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
 }
 
-/** A copy of a list and of the lists in it, which the caller cannot change. */
-export function copied(value: unknown): unknown {
-  return Array.isArray(value) ? value.map((item: unknown) => (Array.isArray(item) ? [...item] : item)) : value;
+/** Text of bytes that are UTF-8, also in lists and in lists of lists, which are copied. Returns any other value unchanged. */
+export function textsOf(value: unknown, depth = 2): unknown {
+  if (isUint8Array(value)) return textOrNull(value) ?? value;
+  return Array.isArray(value) && depth > 0 ? value.map((item: unknown) => textsOf(item, depth - 1)) : value;
 }
 
-/** Converts a list of dictionaries with the given fields. */
-export const listOf =
+/** Converts an entry of a v1 file list with the given fields. A pad file needs no path (BEP 47). */
+export const fileOf =
   (fields: object) =>
-  (value: unknown, { path, issues }: InputContext) =>
-    Array.isArray(value)
-      ? value.map((item, i) => (isDictionary(item) ? fromInput(item, fields, { path: [...path, i], issues }) : item))
-      : value;
+  (value: unknown, context: InputContext): unknown => {
+    if (!isDictionary(value)) return value;
+    const file = { attr: null, ...entryOf(value, fields, context) };
+    if (hasFlag(file, 'p')) file.path ??= [];
+    return file;
+  };
 
-/** Converts a file tree of Maps or plain objects: sorts its names in byte order and reads the fields of its leaves. */
+/** A file with the given fields. A symbolic link needs no length (BEP 47). */
+function entryOf(value: object, fields: object, context: InputContext): Partial<FileTreeItem & { path: unknown }> {
+  const file: Partial<FileTreeItem> = fromInput(value, fields, context);
+  if (hasFlag(file, 'l')) file.length ??= 0;
+  return file;
+}
+
+function hasFlag({ attr }: Partial<FileTreeItem>, flag: string): boolean {
+  return typeof attr === 'string' && attr.includes(flag);
+}
+
+/** Converts a v1 file list. */
+export const filesOf =
+  (fields: object) =>
+  (value: unknown, { path, issues }: InputContext): unknown =>
+    Array.isArray(value) ? value.map((item, i) => fileOf(fields)(item, { path: [...path, i], issues })) : value;
+
+/**
+ * Converts a file tree of Maps or plain objects: sorts its names in byte order and reads the fields of its leaves. Where the leaves
+ * are Maps too, a decoder has made the tree, and its names have one character per byte.
+ */
 export const treeOf =
   (leaf: object) =>
   (value: unknown, { path, issues }: InputContext): unknown => {
     const above = new Set<unknown>();
+    const isDecoded = hasMapAsLeaf(value);
     const convertFolder = (node: object, folderPath: InputContext['path']): FileTree => {
       if (above.has(node) || above.size > MAX_TREE_DEPTH) {
         issues.add('tree', path as string[], `expected at most ${MAX_TREE_DEPTH} levels of folders, got more`);
@@ -119,17 +163,28 @@ export const treeOf =
       above.add(node);
       const tree: FileTree = new Map();
       for (const [key, child] of isMap(node) ? node : Object.entries(node)) {
-        const name = isUint8Array(key) ? Buffer.from(key).toString('utf8') : String(key);
+        const bytes = isUint8Array(key) ? key : isDecoded && isMap(node) ? keyBytes(keyOf(key, true)) : null;
+        const name = bytes ? lossyText(bytes) : String(key);
         const below = [...folderPath, name];
+        if (bytes && textOrNull(bytes) === null) issues.add('not_utf8', below, 'expected a name in UTF-8');
         if (!isDictionary(child)) tree.set(name, child as never);
         else if (name !== '') tree.set(name, convertFolder(child, below));
-        else tree.set(name, fromInput(child, leaf, { path: below, issues }) as unknown as FileTreeItem);
+        else tree.set(name, entryOf(child, leaf, { path: below, issues }) as FileTreeItem);
       }
       above.delete(node);
       return tree;
     };
     return isDictionary(value) ? sortTree(convertFolder(value, path)) : value;
   };
+
+function hasMapAsLeaf(tree: unknown): boolean {
+  let node = tree;
+  for (let depth = 0; isMap(node) && depth <= MAX_TREE_DEPTH; depth += 1) {
+    if (node.has('')) return isMap(node.get(''));
+    node = node.values().next().value;
+  }
+  return false;
+}
 
 /** Converts piece layers of a Map or a plain object: roots as bytes or in hexadecimal, hashes packed or in a list. */
 export function layersOf(value: unknown): unknown {

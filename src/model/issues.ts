@@ -42,12 +42,15 @@ export class Issues {
   /** The codes of the listed issues, by the first two steps of their paths. */
   readonly #places = new Map<unknown, Map<unknown, Set<IssueCode>>>();
   readonly #limits: Readonly<Record<LimitName, number>>;
+  readonly #hints: boolean;
   #items = 0;
   #bytes = 0;
 
-  constructor(profile: Profile = 'default', limits = DEFAULT_LIMITS) {
+  /** @param hints Whether the message of an error says that compat accepts it. */
+  constructor(profile: Profile = 'default', limits = DEFAULT_LIMITS, { hints = true } = {}) {
     this.rules = PROFILES[profile];
     this.#limits = limits;
+    this.#hints = hints;
   }
 
   /** @throws {LimitError} when the count exceeds the limit of the caller */
@@ -106,7 +109,8 @@ export class Issues {
       code,
       severity,
       path: raw.map((step, i) => readable(step, i === 1 && raw[0] === 'piece layers')),
-      message: lenient && severity === 'error' ? `${evaluate(message)} ${COMPAT_HINT}` : evaluate(message),
+      message:
+        lenient && severity === 'error' && this.#hints ? `${evaluate(message)} ${COMPAT_HINT}` : evaluate(message),
       ...(spec && { spec }),
       raw,
     });

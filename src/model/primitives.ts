@@ -1,21 +1,7 @@
 /** Structs of single values, which the models are made of. */
 import path from 'node:path';
-import { isDate, isUint8Array } from 'node:util/types';
-import {
-  array,
-  boolean,
-  type Context,
-  define,
-  dynamic,
-  instance,
-  integer,
-  is,
-  nullable,
-  optional,
-  refine,
-  Struct,
-  string,
-} from 'superstruct';
+import { isDate, isMap, isUint8Array } from 'node:util/types';
+import { array, type Context, define, dynamic, is, nullable, optional, refine, Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
@@ -60,6 +46,12 @@ export function isInfohash(value: unknown): value is Uint8Array {
   return isUint8Array(value) && (value.length === 20 || value.length === 32);
 }
 
+/** A DHT node as a torrent has it: with any host. */
+export const ReadNode: Struct<DhtNode, null> = define('node', (value) => {
+  const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
+  return (typeof host === 'string' && host !== '' && isPort(port)) || message('[host, port]', value);
+});
+
 /** The address of a DHT node (BEP 5): a host name or IP address, IPv6 without brackets, and a port from 1 to 65535. */
 export type DhtNode = [host: string, port: number];
 /** Checks a DHT node that a caller gives. */
@@ -78,9 +70,21 @@ export function isPort(value: unknown): boolean {
 /** A value that may be absent or null. */
 export const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 
-export const Text = string();
-export const TextList = array(string());
-export const Tiers = array(TextList);
+export const Text: Struct<string, null> = define(
+  'string',
+  (value) => typeof value === 'string' || message('text', value),
+);
+/** A list of values of one struct. Its failures describe a value in few words, unlike those of superstruct's `array`. */
+export function list<T>(struct: Struct<T, unknown>): Struct<T[], Struct<T, unknown>> {
+  const validator = (value: unknown) => Array.isArray(value) || message('a list', value);
+  return new Struct({ ...array(struct), validator }) as Struct<T[], Struct<T, unknown>>;
+}
+export const TextList = list(Text);
+export const Url: Struct<string, null> = define(
+  'urlText',
+  (value) => (typeof value === 'string' && value !== '') || message('a URL', value),
+);
+export const Tiers = list(TextList);
 /** Trackers as a flat list or in tiers. */
 export const TrackerTiers = dynamic(
   (value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>,
@@ -101,7 +105,10 @@ export const NewDate: Struct<Date, null> = refine(
     `Expected a date up to the year ${MAX_YEAR}, got ${date.toISOString()}: as a number, it counts seconds, not milliseconds`,
 );
 /** Keys that the models do not know: keys with one character per byte, values as the decoder gives them. */
-export const Extra = instance(Map) as Struct<unknown, null> as Struct<BencodeMap, null>;
+export const Extra: Struct<BencodeMap, null> = define(
+  'extra',
+  (value) => isMap(value) || message('a Map of unknown keys', value),
+);
 
 /** An absolute path in the file system. */
 export const AbsolutePath: Struct<string, null> = define(
@@ -109,8 +116,22 @@ export const AbsolutePath: Struct<string, null> = define(
   (value) => (typeof value === 'string' && path.isAbsolute(value)) || `expected an absolute path, got ${shown(value)}`,
 );
 
-export const Whole = integer();
-export const Flag = boolean();
+export const Whole: Struct<number, null> = define(
+  'integer',
+  (value) => Number.isInteger(value) || message('an integer', value),
+);
+export const Flag: Struct<boolean, null> = define(
+  'boolean',
+  (value) => typeof value === 'boolean' || message('true or false', value),
+);
+
+/** A struct of a few texts. */
+export const choice = <T extends string>(...values: readonly T[]): Struct<T, null> =>
+  define('choice', (value) => values.includes(value as T) || message(`one of ${values.join(', ')}`, value));
+
+function message(what: string, value: unknown): string {
+  return `Expected ${what}, got ${shown(value)}`;
+}
 
 /** The structs of an object's fields, as superstruct's `assign`, `omit` and `pick` take them. */
 export type FieldStructs<T> = { [K in keyof Required<T>]: Struct<T[K], null> };

@@ -32,7 +32,7 @@ export function readUsualItem(cursor: Cursor): FileItem | null {
     path.push(name);
   }
   if (path.length === 0 || !cursor.skipExpected(ENDS)) return null;
-  return attr === undefined ? { length, path } : { attr, length, path };
+  return { attr: attr ?? null, length, path };
 }
 
 /** Reads a `file tree` that the decoder has checked. Null if it or a folder is empty, or an entry is unusual. */

@@ -5,7 +5,7 @@ import { type BencodeMap, type BencodeValue, lossyText, textOrNull } from '../be
 import { shown, toHex } from '../errors/errors.ts';
 import type { Field } from './field.ts';
 import { HashList, type HashSize } from './hash-list.ts';
-import { copied, hashesOf } from './input.ts';
+import { hashesOf, textsOf } from './input.ts';
 import type { Issues } from './issues.ts';
 import { type DhtNode, isInfohash, isPort, MAX_YEAR } from './primitives.ts';
 
@@ -72,22 +72,28 @@ export const text = (key: string, { lenient = false } = {}): Field<string> => ({
   key,
   lenient,
   decode: decodeText,
+  coerce: (value) => textsOf(value),
 });
 
 /** Text outside `info`, which reads with replacement characters where it is not UTF-8. */
-export const shownText = (key: string): Field<string> => ({ ...text(key, { lenient: true }), ignored: true });
+export const shownText = (key: string): Field<string> => ({
+  ...text(key, { lenient: true }),
+  ignored: true,
+  coerce: (value) => (isUint8Array(value) ? lossyText(value) : value),
+});
 
 export const textList = (key: string): Field<string[]> => ({
   key,
   lenient: true,
   decode: (value, issues) => decodeList(value, issues, decodeText),
-  coerce: copied,
+  coerce: (value) => textsOf(value),
 });
 
 export const url = (key: string): Field<string> => ({
   key,
   lenient: true,
   decode: decodeUrl,
+  coerce: (value) => textsOf(value),
 });
 
 /** A list of URLs, or a single URL. */
@@ -101,7 +107,10 @@ export const urlList = (key: string): Field<string[]> => ({
     const only = textOf(value, issues);
     return only === undefined ? undefined : only === '' ? [] : [only];
   },
-  coerce: (value) => (typeof value === 'string' ? [value].filter((url) => url !== '') : copied(value)),
+  coerce: (value) => {
+    const urls = textsOf(value);
+    return typeof urls === 'string' ? [urls].filter((url) => url !== '') : urls;
+  },
 });
 
 function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
@@ -115,7 +124,7 @@ export const tiers = (key: string): Field<string[][]> => ({
   lenient: true,
   ignored: true,
   decode: (value, issues) => decodeList(value, issues, (tier) => decodeList(tier, issues, decodeText)),
-  coerce: copied,
+  coerce: (value) => textsOf(value),
 });
 
 export const integer = (key: string, { lenient = false } = {}): Field<number> => ({
@@ -143,6 +152,7 @@ export const privateFlag: Field<boolean> = {
     return number === undefined ? undefined : number !== 0;
   },
   encode: (value) => (value ? 1 : 0),
+  coerce: (value) => (Number.isSafeInteger(value) ? value !== 0 : value),
 };
 
 /** Infohashes of other torrents (BEP 38). */
@@ -173,7 +183,7 @@ export const nodes: Field<DhtNode[]> = {
   lenient: true,
   ignored: true,
   decode: (value, issues) => decodeList(value, issues, decodeNode),
-  coerce: copied,
+  coerce: (value) => textsOf(value),
 };
 
 function decodeNode(value: BencodeValue, issues: Issues): DhtNode | undefined {
@@ -204,7 +214,7 @@ export const date = (key: string): Field<Date> => ({
     return time;
   },
   encode: (value) => Math.floor(value.getTime() / 1000),
-  coerce: (value) => (typeof value === 'number' ? new Date(value * 1000) : value),
+  coerce: (value) => (typeof value === 'number' || typeof value === 'bigint' ? new Date(Number(value) * 1000) : value),
 });
 
 /** Packed hashes of one size. */

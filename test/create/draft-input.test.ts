@@ -77,7 +77,7 @@ describe('the fields of a draft', () => {
     parts.push('b');
     assert.deepEqual(draft.getTrackers(), { announce: 'http://a.example/' });
     assert.deepEqual(tiered.getTrackers(), { 'announce-list': [['http://a.example/']] });
-    assert.deepEqual(draft.info.files, [{ length: 5, path: ['a'] }]);
+    assert.deepEqual(draft.info.files, [{ attr: null, length: 5, path: ['a'] }]);
   });
 
   it('reject a torrent, a copy of a torrent and a draft', async () => {

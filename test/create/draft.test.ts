@@ -195,6 +195,10 @@ describe('a draft rejects', () => {
       [{ pieceLength: 16_384, info: { pieceLength: 16_384 } }, 'pieceLength'],
       [{ similar: ['a'.repeat(40)], info: { similar: [] } }, 'similar'],
       [{ collections: ['a'], info: { collections: ['a'] } }, 'collections'],
+      [{ name: 'a', info: { name: 'a' } }, 'name'],
+      [{ private: true, info: { private: false } }, 'private'],
+      [{ source: 'a', info: { source: 'b' } }, 'source'],
+      [{ updateUrl: URL_A, info: { updateUrl: URL_A } }, 'updateUrl'],
     ];
     for (const [fields, shorthand] of pairs) assert.deepEqual(issuesOf(fields), [`${shorthand}: no_duplicated_params`]);
   });
@@ -228,6 +232,72 @@ describe('a draft rejects', () => {
   it('a path root without a name', () => {
     assert.throws(() => new TorrentCreate({ pathRoot: '/' }), { code: 'ERR_NAME', path: '/' });
     assert.equal(new TorrentCreate({ pathRoot: '/', info: { name: 'root' } }).info.name, 'root');
+  });
+});
+
+describe('the path root of a draft', () => {
+  it('is the current folder only where nobody gives undefined', () => {
+    assert.equal(new TorrentCreate().pathRoot, process.cwd());
+    assert.equal(new TorrentCreate({ paths: null, sources: null }).pathRoot, process.cwd());
+    const missing: [fields: Record<string, unknown>, field: string][] = [
+      [{ pathRoot: undefined }, 'pathRoot'],
+      [{ pathRoot: undefined, paths: ['a'] }, 'pathRoot'],
+      [{ paths: undefined }, 'paths'],
+      [{ sources: undefined, paths: null }, 'sources'],
+    ];
+    for (const [fields, field] of missing) {
+      assert.deepEqual(issuesOf(fields), [`${field}: path_root`]);
+      assert.throws(() => new TorrentCreate(new Map(Object.entries(fields))), {
+        message: /set pathRoot to process\.cwd\(\)/,
+      });
+    }
+    for (const fields of [
+      { paths: ['a'], sources: undefined },
+      { pathRoot: '/srv', paths: undefined, sources: undefined },
+    ])
+      assert.ok(new TorrentCreate(fields));
+  });
+
+  it('is named in the plan, except where sources have all content', async (t) => {
+    const draft = await draftOf(t, { a: 1 });
+    assert.equal((await draft.plan()).pathRoot, draft.pathRoot);
+    const sources = [{ path: 'a', data: Buffer.from('x') }];
+    assert.equal((await new TorrentCreate({ sources }).plan()).pathRoot, null);
+  });
+});
+
+describe('fields of the info dictionary beside it', () => {
+  const sources = [{ path: 'a', data: Buffer.from('x') }];
+
+  it('make the same torrent as in it', async () => {
+    const fields = { name: 'My album', private: true, source: 's', updateUrl: URL_A };
+    const beside = await new TorrentCreate({ sources, ...fields }).generate();
+    const within = await new TorrentCreate({ sources, info: fields }).generate();
+    assert.deepEqual(beside.bencode(), within.bencode());
+    assert.equal(beside.name, 'My album');
+    const some = new TorrentCreate({ sources, name: 'n', private: null, info: { source: 's' } });
+    assert.deepEqual([some.info.name, some.info.source, some.info.private ?? null], ['n', 's', null]);
+  });
+
+  it('are errors that name the field, if they are invalid or belong into info alone', () => {
+    assert.deepEqual(issuesOf({ private: 'yes', name: 5, source: [], updateUrl: 'no url' }), [
+      'name: type',
+      'private: type',
+      'source: type',
+      'updateUrl: url',
+    ]);
+    for (const field of [
+      'length',
+      'files',
+      'fileTree',
+      'file tree',
+      'pieces',
+      'meta version',
+      'nameUtf8',
+      'piece length',
+    ])
+      assert.deepEqual(issuesOf({ [field]: 1 }), [`${field}: misplaced`]);
+    assert.ok(new TorrentCreate({ extra: { length: 1 } }));
   });
 });
 
@@ -420,8 +490,7 @@ describe('generate', () => {
 
   for (const paths of [
     ['a', './a'],
-    ['d', 'd/b'],
-    ['.', 'a'],
+    ['d', 'd/'],
   ]) {
     it(`rejects a file that is named twice: ${paths.join(' and ')}`, async (t) => {
       const draft = await draftOf(t, { a: 1, 'd/b': 1 }, { paths });
@@ -438,7 +507,7 @@ describe('generate', () => {
         assert.deepEqual([ofFile.name, ofFile.length, ofFile.files], ['film', size, null]);
         const ofFolder = (await folder.generate({ version })).info as InfoDictV1;
         assert.deepEqual([ofFolder.name, ofFolder.length], ['album', null]);
-        assert.deepEqual(ofFolder.files, [{ length: size, path: ['film'] }]);
+        assert.deepEqual(ofFolder.files, [{ attr: null, length: size, path: ['film'] }]);
       }
       for (const version of ['v2', 'hybrid'] as const) {
         for (const draft of [single, folder]) {

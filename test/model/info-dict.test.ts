@@ -228,11 +228,11 @@ describe('create with the infodict models', () => {
     const input = {
       name: 'x',
       'piece length': K16,
-      'file tree': { z: file, 'b/': file, a: { '\u{1f600}': file, '\u{e000}': file } },
+      'file tree': { z: file, 'b-': file, a: { '\u{1f600}': file, '\u{e000}': file } },
     };
     const { metaVersion, fileTree } = create(input, InfoDictV2);
     assert.equal(metaVersion, 2);
-    assert.deepEqual([...fileTree.keys()], ['a', 'b/', 'z']);
+    assert.deepEqual([...fileTree.keys()], ['a', 'b-', 'z']);
     assert.deepEqual([...(fileTree.get('a') as FileTree).keys()], ['\u{e000}', '\u{1f600}']);
     assert.deepEqual(fileTree, create(input['file tree'], FileTree));
     assert.equal(create({}, InfoDictHybridCreate).metaVersion, 2);

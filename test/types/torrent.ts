@@ -58,6 +58,9 @@ switch (torrent.torrentVersion) {
 
 // @ts-expect-error: a torrent never changes
 torrent.comment = 'x';
+declare const missing: string | undefined;
+// @ts-expect-error: a missing folder must not mean the current one (with exactOptionalPropertyTypes; else an error at run time)
+new TorrentCreate({ pathRoot: missing });
 // @ts-expect-error: no such version
 new TorrentCreate().generate({ version: 'v3' });
 // @ts-expect-error: no such mode

@@ -29,10 +29,11 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
 
 /** The lines of a plan. */
 export function linesOf(plan: PlanReport, target: string): string[] {
-  const { version, name, files, totalSize, pieceLength, pieces, padFiles, padBytes, torrentSize } = plan;
+  const { version, name, pathRoot, files, totalSize, pieceLength, pieces, padFiles, padBytes, torrentSize } = plan;
   const rows: [string, string | null][] = [
     ['output', nameOfTarget(target)],
     ['name', name],
+    ['path root', pathRoot],
     ['version', version],
     ['content', `${plural(files, 'file')}, ${totalSize === null ? 'size unknown' : formatBytes(totalSize)}`],
     ['piece length', pieceLength === null ? null : formatBytes(pieceLength)],

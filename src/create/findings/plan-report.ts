@@ -25,6 +25,8 @@ export interface PlanReport {
   version: TorrentVersion;
   /** The name of the torrent; null if no name is possible. */
   name: string | null;
+  /** The folder or file whose content the torrent has, absolute; null if all of it comes from sources. */
+  pathRoot: string | null;
   /** The number of files, without pad files. */
   files: number;
   /** Bytes of all files; null if a size is unknown. */
@@ -95,6 +97,7 @@ export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 
   const description: PlanReport = {
     version,
     name: draft.info.name ?? null,
+    pathRoot: draft.fields.sources && !draft.fields.paths ? null : draft.pathRoot,
     files: layout?.files.length ?? 0,
     totalSize: layout && !hasAllSizes(layout) ? null : (layout?.files.totalLength ?? 0),
     pieceLength: layout?.pieceLength ?? null,

@@ -103,7 +103,7 @@ function withinLimits({ info, isPad, layers, issues }: Subject): void {
 }
 
 /** Comes before all other rules: in a newer version, every key may have another meaning (BEP 52). */
-function metaVersion({ version, info, has, issues }: Subject): void {
+export function metaVersion({ version, info, has, issues }: Subject): void {
   const path = ['info', 'meta version'];
   const { metaVersion: value } = info;
   if (value != null && value > 2)
@@ -136,7 +136,7 @@ export function disallowedFields({ version, info, has, issues }: Subject): void 
 }
 
 /** The name becomes a file or folder on disk, so it must be safe. libtorrent prefers `name.utf-8`. */
-function safeName({ version, info, has, flat, issues }: Subject): void {
+export function safeName({ version, info, has, flat, issues }: Subject): void {
   const single = !has('files') && (version !== 'v2' || has('length'));
   const used = info.nameUtf8 == null ? 'name' : 'name.utf-8';
   for (const [key, name] of [
@@ -182,7 +182,7 @@ export function lengthXorFiles({ version, has, issues }: Subject): void {
 }
 
 /** Clients refuse a torrent without content. */
-function notEmpty({ version, info, isPad, flat, issues }: Subject): void {
+export function notEmpty({ version, info, isPad, flat, issues }: Subject): void {
   const files = version === 'v2' ? flat : v1Files(info)?.filter((file) => issues.compat || !isPad(file));
   if (files && totalLength(files) === 0) {
     issues.add(

@@ -1,6 +1,6 @@
 /** Converts the output of other bencode decoders, and dictionaries written by hand, to values that the encoder takes. */
 import { isArrayBuffer, isDate, isMap, isUint8Array } from 'node:util/types';
-import { type Encodable, RawBencode, toKey } from '../../bencode/value.ts';
+import { type Encodable, isObjectPrototype, RawBencode, toKey } from '../../bencode/value.ts';
 import { shown, ValidationError } from '../../errors/errors.ts';
 import { INFO, TORRENT } from '../codec.ts';
 import { FILE_ITEM, FILE_TREE_ITEM } from '../file-fields.ts';
@@ -110,7 +110,7 @@ function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: 
 function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unknown> | undefined {
   if (!isDictionary(value)) return issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
   // The npm package `bencode` assigns a key __proto__, which makes its value the prototype.
-  const prototype: unknown = Object.getPrototypeOf(value);
+  const prototype = Object.getPrototypeOf(value) as object | null;
   if (!isMap(value) && prototype !== null && !isObjectPrototype(prototype)) lost(path, issues);
   const map = new Map<string, unknown>();
   for (const [key, entry] of isMap(value) ? value : Object.entries(value as object)) {
@@ -120,11 +120,6 @@ function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unk
     else map.set(keyOf(key, isMap(value)), entry);
   }
   return map;
-}
-
-/** Whether a value is Object.prototype, of this realm or of another one, such as the vm context of a test runner. */
-function isObjectPrototype(value: unknown): boolean {
-  return Object.getPrototypeOf(value) === null && Object.hasOwn(value as object, 'isPrototypeOf');
 }
 
 /** Whether a value is the `extra` of a model, a Map of on-disk keys: decoded values of a key `extra` are no such Map. */

@@ -489,8 +489,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /**
    * The torrent as a dictionary. Mode `str` has text keys, and the npm package `bencode` encodes it to the bytes of
    * {@link bencode}: dictionaries whose keys are not text are Maps of bytes, integers beyond 2^53 are bigints, which that
-   * package cannot encode. Mode `binary` is what `decode` gives and `encode` takes, with keys of one character per byte. Encode it
-   * with {@link encode}: the package would write those keys as UTF-8 and corrupt the piece layers.
+   * package cannot encode. Mode `binary` is what `decode` gives, with keys of one character per byte: that package would write
+   * them as UTF-8 and corrupt the piece layers. {@link encode} takes both.
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown mode
    */

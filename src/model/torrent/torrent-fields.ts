@@ -1,14 +1,16 @@
 /** The model of a torrent's fields: the model of its info dictionary, and the rules of its piece layers. */
-import { array, coerce, type Infer, optional, refine, type Struct, tuple, type, unknown } from 'superstruct';
+import { type Infer, optional, refine, type Struct, type } from 'superstruct';
 import { TORRENT } from '../codec.ts';
 import { infodictDiscriminator } from '../discriminator.ts';
-import { InfoDict, subjectOf } from '../info-dict.ts';
+import { InfoDict, propertyPath, subjectOf } from '../info-dict.ts';
 import { nullsOf } from '../info-fields.ts';
 import { fromInput, isDictionary } from '../input.ts';
-import { Issues } from '../issues.ts';
+import { withInput } from '../input-struct.ts';
+import type { Issues } from '../issues.ts';
 import { PieceLayers } from '../piece-layers.ts';
-import { Extra, Infohash, maybe, Text, TextList, Tiers, Timestamp, Whole } from '../primitives.ts';
-import { pieceLayersIfV2, piecesLayersCorrect } from '../rules/layers.ts';
+import { Extra, Infohash, list, maybe, ReadNode, Text, TextList, Tiers, Timestamp, Url } from '../primitives.ts';
+import { pieceLayersIfV2, piecesLayersCorrect, piecesRoots } from '../rules/layers.ts';
+import { notEmpty } from '../rules/rules.ts';
 import type { Subject } from '../rules/subject.ts';
 
 const fields = type({
@@ -27,13 +29,13 @@ const fields = type({
   /** Piece hashes of files longer than a piece (BEP 52). */
   pieceLayers: maybe(PieceLayers),
   /** Webseeds (BEP 19). */
-  urlList: maybe(TextList),
+  urlList: maybe(list(Url)),
   /** HTTP seeds (BEP 17). */
-  httpseeds: maybe(TextList),
+  httpseeds: maybe(list(Url)),
   /** DHT nodes to start from (BEP 5). */
-  nodes: maybe(array(tuple([Text, Whole]))),
+  nodes: maybe(list(ReadNode)),
   /** Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38). */
-  similar: maybe(array(Infohash)),
+  similar: maybe(list(Infohash)),
   /** Collections whose torrents may hold the same files (BEP 38). */
   collections: maybe(TextList),
   /** Unknown keys: keys with one character per byte, values as the decoder gives them. */
@@ -43,32 +45,41 @@ const fields = type({
 /** The fields of a torrent of any version. A {@link Torrent} has them too. */
 export interface TorrentFields extends Infer<typeof fields> {}
 
+/** The rules of a whole torrent: `info` may describe no content and have no hashes, but a torrent must have both. */
+const RULES = {
+  empty_torrent: notEmpty,
+  pieces_root: piecesRoots,
+  piece_layers_if_v2: pieceLayersIfV2,
+  pieces_layers_correct: piecesLayersCorrect,
+};
+
 /**
- * Checks the fields of a torrent: `info` with the model of its version, then the rules `piece_layers_if_v2` and
- * `pieces_layers_correct`. superstruct's `create` accepts on-disk keys and property names; its `assign`, `omit` and so on keep
- * the fields with the rules of `info`, but not the rules of the layers.
+ * Checks the fields of a torrent: `info` with the model of its version, then the rules `empty_torrent`, `pieces_root`,
+ * `piece_layers_if_v2` and `pieces_layers_correct`. superstruct's `create` accepts decoded dictionaries, on-disk keys and property
+ * names; its `assign`, `omit` and so on keep the fields with the rules of `info`, but not these rules.
  */
-export const TorrentFields: Struct<TorrentFields, typeof fields.schema> = refine(
-  refine(
-    coerce(fields, unknown(), (value) => (isDictionary(value) ? fieldsOf(value) : value) as TorrentFields),
-    'piece_layers_if_v2',
-    (torrent) => failuresOfRule(torrent, pieceLayersIfV2),
+export const TorrentFields: Struct<TorrentFields, typeof fields.schema> = Object.entries(RULES).reduce(
+  (struct, [name, rule]) => refine(struct, name, (torrent) => failuresOfRule(torrent, rule)),
+  withInput(fields as Struct<TorrentFields, typeof fields.schema>, (value, issues) =>
+    isDictionary(value) ? fieldsOf(value, issues) : value,
   ),
-  'pieces_layers_correct',
-  (torrent) => failuresOfRule(torrent, piecesLayersCorrect),
 );
 
 const NULLS = nullsOf(fields);
 
-function fieldsOf(input: object): object {
-  return { ...NULLS, ...fromInput(input, TORRENT, { own: ['info'], path: [], issues: new Issues() }) };
+function fieldsOf(input: object, issues: Issues): object {
+  return { ...NULLS, ...fromInput(input, TORRENT, { own: ['info'], path: [], issues }) };
 }
 
-/** The failures of a rule, which are all about the piece layers. */
+/** The failures of a rule, with property names in their paths. */
 function failuresOfRule({ info, pieceLayers }: TorrentFields, rule: (subject: Subject) => void) {
   const version = infodictDiscriminator(info);
   if (!version) return true;
-  const issues = new Issues();
-  rule({ ...subjectOf(info as Subject['info'], version), layers: pieceLayers ?? null, issues });
-  return issues.finish().map(({ path: [, ...rest], message }) => ({ path: ['pieceLayers', ...rest], message }));
+  const subject = { ...subjectOf(info as Subject['info'], version), layers: pieceLayers ?? null };
+  rule(subject);
+  const errors = subject.issues.finish().filter(({ severity }) => severity === 'error');
+  return errors.map(({ path: [key, ...rest], message }) => ({
+    path: key === 'info' ? ['info', ...propertyPath(rest)] : ['pieceLayers', ...rest],
+    message,
+  }));
 }
