@@ -15,7 +15,7 @@ export interface ListedFile extends TableFile {
   /** BEP 47 flags. */
   attr?: string | undefined;
   /** The target of a stored symbolic link, from the root of the torrent (BEP 47). */
-  symlinkPath?: string[] | undefined;
+  symlinkPath?: readonly string[] | undefined;
   /** Unknown keys of the file in the v2 file tree. */
   extra?: BencodeMap | undefined;
   /** The entry of the file in a v1 file list, with keys that are kept. */
@@ -80,7 +80,7 @@ export async function encodedFileTree(files: FileTable<ListedFile>, roots: Uint8
     const piecesRoot = length === 0 ? null : roots.subarray(i * 32, (i + 1) * 32);
     const keys = { ...(attr !== undefined && { attr }), ...(symlinkPath && { symlinkPath }), ...(extra && { extra }) };
     // libtorrent omits the length of a link, and so do we, for the same infohash.
-    if (symlinkPath) return { ...keys, piecesRoot: null, path } as FlatFile;
+    if (symlinkPath) return { ...keys, piecesRoot: null, path } as unknown as FlatFile;
     return { ...keys, length: length as number, piecesRoot, path };
   });
   return encodeFlatTree(flat);

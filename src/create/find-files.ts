@@ -82,7 +82,7 @@ function withLinks(files: FileTable<ContentFile>, links: readonly StoredLink[]):
 const NO_CONTENT = new Uint8Array(0);
 
 /** The paths that a draft names, as components. The first of `paths`, `fileTree`, `files` and `length` wins; null for none. */
-export function namedPaths({ fields, info, pathRoot }: Draft): string[][] | null {
+export function namedPaths({ fields, info, pathRoot }: Draft): (readonly string[])[] | null {
   const { fileTree, files, name, length } = info;
   if (fields.paths) return fields.paths.map((entry) => relativeParts(entry, pathRoot) as string[]);
   if (fileTree) return flattenTree(fileTree).map((file) => file.path);

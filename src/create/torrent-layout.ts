@@ -154,7 +154,7 @@ async function withDiskAttrs(
     if (attr !== '' && (known === undefined || known.includes('l') !== attr.includes('l'))) attrs.set(key, attr);
   };
   const hidden = (path: readonly string[]) => ((path.at(-1) as string).startsWith('.') ? 'h' : '');
-  const onDisk: { path: string[]; real: string }[] = [];
+  const onDisk: { path: readonly string[]; real: string }[] = [];
   for (const { path, diskPath, symlinkPath } of files) {
     // Like libtorrent: the mode of a link lets everybody execute it, except on Windows.
     if (symlinkPath) add(path, `${hidden(path)}${process.platform === 'win32' ? '' : 'x'}l`);

@@ -37,7 +37,7 @@ export interface Scanned {
 /** A file that the scan found. */
 export interface ScannedFile {
   /** The path from the path root, as components; empty if the path root is the file itself. */
-  path: string[];
+  path: readonly string[];
   /** The path on disk, with links resolved. */
   diskPath: string;
   /** Bytes. */

@@ -49,7 +49,7 @@ function toTiers(list: readonly Tier[] | null | undefined): string[][] {
   return (list ?? []).map((tier) => [tier].flat().map(storedUrl));
 }
 
-function withoutEmpty(tiers: readonly string[][]): string[][] {
+function withoutEmpty<T extends readonly string[]>(tiers: readonly T[]): T[] {
   return tiers.filter((tier) => tier.length > 0);
 }
 

@@ -29,7 +29,7 @@ export interface FileColumns {
 /** A file of a {@link FileTable}. */
 export interface TableFile {
   /** Components from the root of the torrent. */
-  path: string[];
+  path: readonly string[];
   /** Bytes; null if only the end of a stream tells. */
   length: number | null;
   /** The path on disk, without links; undefined for a file that is not on disk. */

@@ -6,11 +6,11 @@ import { checkPieceLength } from './piece-length.ts';
 /** An entry of a v1 file list, with the fields that padding depends on. */
 export interface PaddedFile {
   /** The length in bytes. */
-  length: number;
+  readonly length: number;
   /** The path's components, from the root of the torrent. A pad file may have none (BEP 47). */
-  path: string[];
+  readonly path: readonly string[];
   /** Flags (BEP 47): `p` marks a pad file. */
-  attr?: string | null;
+  readonly attr?: string | null;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
 import { decodeFields } from './field.ts';
 import { checkComponent, checkLength, checkSymlink, EMPTY_TREE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
-import type { FileTreeItem, FlatFile } from './flat-tree.ts';
+import type { FileTreeItem, FlatFile, Mutable } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
 import { decodeMap, textOf } from './value-fields.ts';
 
@@ -50,7 +50,7 @@ function decodeLeaf(node: BencodeMap, siblings: BencodeMap, { path, flat, issues
   if (siblings.size > 1) issues.add('tree', [], 'expected a file or a folder, got a file beside other entries');
   const flags = node.get('attr');
   const isEmpty = node.get('length') === 0 || (flags instanceof Uint8Array && flags.includes(LINK_FLAG));
-  const item = decodeFields(node, isEmpty ? EMPTY_TREE_ITEM : FILE_TREE_ITEM, issues) as Partial<FileTreeItem>;
+  const item = decodeFields(node, isEmpty ? EMPTY_TREE_ITEM : FILE_TREE_ITEM, issues) as Partial<Mutable<FileTreeItem>>;
   const isLink = checkSymlink(item, node, issues);
   if (item.attr?.includes('p')) issues.add('pad_in_tree', ['attr'], 'a pad file has no place in a v2 tree');
   checkLength(item, node, { isLink, issues });

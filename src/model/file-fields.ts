@@ -6,7 +6,7 @@ import { shown } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { decodeFields, type Field } from './field.ts';
 import type { FileItem } from './file-item.ts';
-import type { FileTreeItem } from './flat-tree.ts';
+import type { FileTreeItem, Mutable } from './flat-tree.ts';
 import { textsOf } from './input.ts';
 import type { Issues } from './issues.ts';
 import { decodeList, decodeMap, decodeText, root, size, textList } from './value-fields.ts';
@@ -109,7 +109,7 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
   const isPad = flags instanceof Uint8Array && flags.includes(PAD_FLAG);
   const usesUtf8 = issues.compat && hasUtf8Path(map);
   const fields = isPad ? PAD_ITEM : usesUtf8 ? UTF8_ITEM : FILE_ITEM;
-  const item: Partial<FileItem> = { attr: null, ...decodeFields(map, fields, issues) };
+  const item: Partial<Mutable<FileItem>> = { attr: null, ...decodeFields(map, fields, issues) };
   const isLink = checkSymlink(item, map, issues);
   checkLength(item, map, { isLink, issues });
   // BEP 47: a pad file needs no path.
@@ -148,7 +148,7 @@ export function checkSymlink(item: Partial<FileItem & FileTreeItem>, map: Bencod
 
 /** Checks that a file has a length. A symbolic link has no content (BEP 47), so its length becomes 0. */
 export function checkLength(
-  item: Partial<FileItem & FileTreeItem>,
+  item: Partial<Mutable<FileItem & FileTreeItem>>,
   map: BencodeMap,
   { isLink, issues }: { isLink: boolean; issues: Issues },
 ): void {

@@ -12,11 +12,11 @@ import { withInput } from './input-struct.ts';
 /** An entry of a v1 `files` list (BEP 3; `attr` and links by BEP 47). */
 export interface FileItem extends PaddedFile {
   /** The path to show (`path.utf-8`), where an old creator wrote `path` in another encoding. */
-  pathUtf8?: string[] | null;
+  readonly pathUtf8?: readonly string[] | null;
   /** The target of a symbolic link (`attr` with `l`): components below the torrent's root. */
-  symlinkPath?: string[] | null;
+  readonly symlinkPath?: readonly string[] | null;
   /** Unknown keys: keys with one character per byte, values as the decoder gives them. */
-  extra?: BencodeMap;
+  readonly extra?: BencodeMap;
 }
 
 const fileInput = fileOf(FILE_ITEM);
@@ -35,7 +35,7 @@ export const FileItem: Struct<FileItem, null> = withInput(
  * Checks a v1 file list, of at least one file. superstruct's `create` accepts the same forms of its items as that of
  * {@link FileItem}. One pass, because a struct for each element takes seconds for 100,000 files.
  */
-export const FileList: Struct<FileItem[], null> = withInput(
+export const FileList: Struct<readonly FileItem[], null> = withInput(
   define('files', (value) => {
     if (!Array.isArray(value)) return `Expected a list of files, got ${shown(value)}`;
     if (value.length === 0) return 'Expected at least one file, got an empty list';
@@ -89,8 +89,8 @@ export function v1Files({
 }: {
   name?: string | null | undefined;
   length?: number | null | undefined;
-  files?: FileItem[] | null | undefined;
-}): FileItem[] | null {
+  files?: readonly FileItem[] | null | undefined;
+}): readonly FileItem[] | null {
   if (files) return files;
   return length != null ? [{ path: [name ?? ''], length }] : null;
 }

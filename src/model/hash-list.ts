@@ -43,6 +43,7 @@ export class HashList implements Iterable<Uint8Array> {
     Object.defineProperty(this, 'bytes', BYTES);
     if (this.#bytes.length % hashSize !== 0)
       throw invalidArgument(`${this.#bytes.length} bytes are not a whole number of ${hashSize}-byte hashes`);
+    Object.freeze(this);
   }
 
   /** @internal The concatenation itself. Never hand it to a caller. */

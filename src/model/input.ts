@@ -13,7 +13,7 @@ import {
 import { shown } from '../errors/errors.ts';
 import { suggestName } from '../errors/guard.ts';
 import { type Field, keysOf } from './field.ts';
-import { type FileTree, type FileTreeItem, sortTree } from './flat-tree.ts';
+import { type FileTree, type FileTreeItem, type Mutable, sortTree } from './flat-tree.ts';
 import { HashList } from './hash-list.ts';
 import type { Issues } from './issues.ts';
 import { MAX_TREE_DEPTH } from './limits.ts';
@@ -130,8 +130,12 @@ export const fileOf =
   };
 
 /** A file with the given fields. A symbolic link needs no length (BEP 47). */
-function entryOf(value: object, fields: object, context: InputContext): Partial<FileTreeItem & { path: unknown }> {
-  const file: Partial<FileTreeItem> = fromInput(value, fields, context);
+function entryOf(
+  value: object,
+  fields: object,
+  context: InputContext,
+): Partial<Mutable<FileTreeItem> & { path: unknown }> {
+  const file: Partial<Mutable<FileTreeItem>> = fromInput(value, fields, context);
   if (hasFlag(file, 'l')) file.length ??= 0;
   return file;
 }
@@ -161,7 +165,7 @@ export const treeOf =
         return new Map();
       }
       above.add(node);
-      const tree: FileTree = new Map();
+      const tree = new Map<string, FileTree | FileTreeItem>();
       for (const [key, child] of isMap(node) ? node : Object.entries(node)) {
         const bytes = isUint8Array(key) ? key : isDecoded && isMap(node) ? keyBytes(keyOf(key, true)) : null;
         const name = bytes ? lossyText(bytes) : String(key);

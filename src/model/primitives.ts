@@ -53,7 +53,7 @@ export const ReadNode: Struct<DhtNode, null> = define('node', (value) => {
 });
 
 /** The address of a DHT node (BEP 5): a host name or IP address, IPv6 without brackets, and a port from 1 to 65535. */
-export type DhtNode = [host: string, port: number];
+export type DhtNode = readonly [host: string, port: number];
 /** Checks a DHT node that a caller gives. */
 export const DhtNode: Struct<DhtNode, null> = define('node', (value) => {
   const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
@@ -75,9 +75,9 @@ export const Text: Struct<string, null> = define(
   (value) => typeof value === 'string' || message('text', value),
 );
 /** A list of values of one struct. Its failures describe a value in few words, unlike those of superstruct's `array`. */
-export function list<T>(struct: Struct<T, unknown>): Struct<T[], Struct<T, unknown>> {
+export function list<T>(struct: Struct<T, unknown>): Struct<readonly T[], Struct<T, unknown>> {
   const validator = (value: unknown) => Array.isArray(value) || message('a list', value);
-  return new Struct({ ...array(struct), validator }) as Struct<T[], Struct<T, unknown>>;
+  return new Struct<readonly T[], Struct<T, unknown>>({ ...array(struct), validator } as never);
 }
 export const TextList = list(Text);
 export const Url: Struct<string, null> = define(

@@ -5,7 +5,7 @@
 import { Cursor, template } from '../bencode/unchecked-cursor.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { FileItem } from './file-item.ts';
-import type { FlatFile } from './flat-tree.ts';
+import type { FlatFile, Mutable } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
 
 const DICTIONARY = 0x64;
@@ -67,7 +67,7 @@ function readLeaf(cursor: Cursor, path: string[]): FlatFile | null {
   if (attr?.includes('l') || attr?.includes('p') || !cursor.skipExpected(LENGTH)) return null;
   const length = cursor.digits();
   if (length < 0) return null;
-  const file: FlatFile = attr === undefined ? { length, path } : { attr, length, path };
+  const file: Mutable<FlatFile> = attr === undefined ? { length, path } : { attr, length, path };
   if (cursor.skipExpected(ROOT)) {
     file.piecesRoot = cursor.bytes.subarray(cursor.at, cursor.at + 32);
     cursor.at += 32;

@@ -82,7 +82,7 @@ export const shownText = (key: string): Field<string> => ({
   coerce: (value) => (isUint8Array(value) ? lossyText(value) : value),
 });
 
-export const textList = (key: string): Field<string[]> => ({
+export const textList = (key: string): Field<readonly string[]> => ({
   key,
   lenient: true,
   decode: (value, issues) => decodeList(value, issues, decodeText),
@@ -97,7 +97,7 @@ export const url = (key: string): Field<string> => ({
 });
 
 /** A list of URLs, or a single URL. */
-export const urlList = (key: string): Field<string[]> => ({
+export const urlList = (key: string): Field<readonly string[]> => ({
   key,
   lenient: true,
   ignored: true,
@@ -119,7 +119,7 @@ function decodeUrl(value: BencodeValue, issues: Issues): string | undefined {
 }
 
 /** Tiers of trackers (BEP 12). Empty tiers and blanks around URLs are kept. */
-export const tiers = (key: string): Field<string[][]> => ({
+export const tiers = (key: string): Field<readonly (readonly string[])[]> => ({
   key,
   lenient: true,
   ignored: true,
@@ -156,7 +156,7 @@ export const privateFlag: Field<boolean> = {
 };
 
 /** Infohashes of other torrents (BEP 38). */
-export const infohashList = (key: string): Field<Uint8Array[]> => ({
+export const infohashList = (key: string): Field<readonly Uint8Array[]> => ({
   key,
   lenient: true,
   decode: (value, issues) => decodeList(value, issues, decodeInfohash),
@@ -178,7 +178,7 @@ export function toInfohash(hash: unknown): Uint8Array | null {
 }
 
 /** DHT nodes (BEP 5). */
-export const nodes: Field<DhtNode[]> = {
+export const nodes: Field<readonly DhtNode[]> = {
   key: 'nodes',
   lenient: true,
   ignored: true,

@@ -95,11 +95,11 @@ export interface PlannedKeys {
   /** BEP 47 flags. */
   attr?: string;
   /** The target of a stored symbolic link, from the root of the torrent (BEP 47). */
-  symlinkPath?: string[];
+  symlinkPath?: readonly string[];
   /** Unknown keys in the file tree, or in the entry of the v1 file list: bencode in base64. */
   extra?: string;
   /** Keys of the entry in the v1 file list, with the path to show (`path.utf-8`). */
-  listed?: Omit<PlannedKeys, 'listed'> & { pathUtf8?: string[] };
+  listed?: Omit<PlannedKeys, 'listed'> & { pathUtf8?: readonly string[] };
 }
 
 /** The default part size, in bytes. */

@@ -143,7 +143,7 @@ function requireSameLengths({ info: { files, fileTree, length } }: Draft, plan: 
   }
 }
 
-function requireReaders(sources: readonly { path: string[]; data?: Uint8Array; stream?: object }[]): void {
+function requireReaders(sources: readonly { path: readonly string[]; data?: Uint8Array; stream?: object }[]): void {
   const local = sources.find(({ stream }) => !stream || isStream(stream) || 'getReader' in stream || isBlob(stream));
   if (local) throw memoryOnly(local.path.join('/'));
 }

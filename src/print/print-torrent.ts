@@ -1,6 +1,6 @@
 /** Prints a torrent as text for a terminal. */
 import { toHex } from '../errors/errors.ts';
-import { checkArgument, checkOptions, type OptionStructs, oneOf } from '../errors/guard.ts';
+import { checkArgument, checkOptions, type OptionStructs, Size } from '../errors/guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { peerText } from '../magnet/magnet.ts';
 import type { HashList } from '../model/hash-list.ts';
@@ -11,8 +11,8 @@ import { formatBytes, plural } from '../text/format.ts';
 import { printable } from '../text/printable.ts';
 import { fileLines, type Terminal } from './print-file-tree.ts';
 
-/** How much is printed: 0 the top level; 1 also the files; 2 also hashes, shortened; 3 all hashes in full. */
-export type Verbosity = 0 | 1 | 2 | 3;
+/** How much is printed: 0 the top level; 1 also the files; 2 also hashes, shortened; 3 and above all hashes in full. */
+export type Verbosity = number;
 
 /** Options of {@link pprint}. */
 export interface PprintOptions {
@@ -24,7 +24,7 @@ export interface PprintOptions {
   verbose?: Verbosity;
 }
 
-const PPRINT: OptionStructs<PprintOptions> = { verbose: oneOf<Verbosity>(0, 1, 2, 3) };
+const PPRINT: OptionStructs<PprintOptions> = { verbose: Size };
 
 /** At verbosity 0, longer lists and texts are cut, so that the output fits a screen of 24 lines by 80 columns. */
 const MAX_ROWS = 3;
@@ -102,7 +102,7 @@ export function* fieldLines(torrent: Torrent, short: boolean): Generator<string>
 
 /** Fields that few torrents have: listed, or only counted in short output. */
 function hintRows({ httpseeds, nodes, similar, collections, info }: Torrent, short: boolean): [string, string][] {
-  const lists: [label: string, values: string[]][] = [
+  const lists: [label: string, values: readonly string[]][] = [
     ['httpseed', httpseeds ?? []],
     ['node', (nodes ?? []).map(([host, port]) => peerText({ host, port }))],
     ['similar torrent', similar.map(toHex)],

@@ -10,6 +10,7 @@ import { type UpdateOptions, update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { sortV2 } from '../../src/layout/order.ts';
+import type { InfoDictV1 } from '../../src/model/info-dict.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { content, file, tree, withoutConflicts } from '../support/generated.ts';
@@ -306,8 +307,8 @@ describe('update', () => {
       now.files.map((one) => one.path),
       ['a', 'b', 'c'],
     );
-    const list = (now.info as { files: { path: string[]; attr?: string }[] }).files;
-    assert.deepEqual(list[0], { attr: 'x', length: 1, path: ['a'] });
+    const list = (now.info as InfoDictV1).files;
+    assert.deepEqual(list?.[0], { attr: 'x', length: 1, path: ['a'] });
   });
 
   for (const version of ['v2', 'hybrid'] as const) {

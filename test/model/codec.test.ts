@@ -42,7 +42,7 @@ describe('encodeFields and decodeFields', () => {
   it('round-trip an infodict', () => {
     const file = fc
       .tuple(fc.maxSafeNat(), fc.array(name, { minLength: 1, maxLength: 3 }), fc.option(fc.constantFrom('p', 'x', 'h')))
-      .map(([length, path, attr]) => ({ length, path, ...(attr !== null && { attr }) }));
+      .map(([length, path, attr]) => ({ attr, length, path }));
     const info = partial({
       name: text,
       source: text,
@@ -155,7 +155,7 @@ describe('decodeFields', () => {
     );
     assert.deepEqual(issues, []);
     assert.deepEqual(model, {
-      files: [{ length: 1, path: ['a'], extra: new Map([['md5sum', latin1('ab')]]) }],
+      files: [{ attr: null, length: 1, path: ['a'], extra: new Map([['md5sum', latin1('ab')]]) }],
       fileTree: [{ length: 0, path: ['a'], extra: new Map([['x', 1]]) }],
     });
   });

@@ -37,7 +37,7 @@ switch (torrent.torrentVersion) {
     const pieces = torrent.info.pieces;
     const none: null = torrent.infohashV1;
     const infohash: string = torrent.infohashV2;
-    const files: Map<string, FileTreeItem> = torrent.flatFiles;
+    const files: ReadonlyMap<string, FileTreeItem> = torrent.flatFiles;
     const layers: PieceLayers = torrent.pieceLayers;
     void [info, pieces, none, infohash, files, layers];
     break;

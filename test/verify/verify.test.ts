@@ -10,6 +10,7 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
+import type { FileItem } from '../../src/model/file-item.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -61,7 +62,7 @@ function expected(torrent: Torrent, { files }: Case, verified: 'v1' | 'v2' | nul
   const list =
     version === 'v2'
       ? torrent.files.map((file) => ({ path: file.path, length: file.length, pad: false }))
-      : (torrent.info as { files: { path: string[]; length: number; attr?: string }[] }).files.map((file) => ({
+      : (torrent.info as { files: readonly FileItem[] }).files.map((file) => ({
           path: file.path.join('/'),
           length: file.length,
           pad: file.attr === 'p',

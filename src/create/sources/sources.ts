@@ -48,7 +48,7 @@ export interface Source {
 /** A source as a file of a draft. */
 export interface SourceFile {
   /** Components from the torrent's root. */
-  path: string[];
+  path: readonly string[];
   /** Bytes; null if only the end of the stream tells. */
   length: number | null;
   /** The content, if all of it is in memory. */

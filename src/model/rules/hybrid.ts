@@ -62,7 +62,7 @@ function matchPadding({ info, issues }: Subject): boolean {
 }
 
 function matchEmpty({ info, isPad, issues }: Subject, list: readonly FileItem[], flat: readonly FlatFile[]): void {
-  const empty = (files: readonly { length: number; path: string[] }[]) =>
+  const empty = (files: readonly { length: number; path: readonly string[] }[]) =>
     new Set(files.filter((file) => file.length === 0).map((file) => file.path.join('/')));
   const [v1, v2] = [empty(list.filter((file) => !isPad(file))), empty(flat)];
   const odd = [...v1].find((path) => !v2.has(path)) ?? [...v2].find((path) => !v1.has(path));
@@ -107,11 +107,7 @@ function matchAsLibtorrent(
   const index = firstDifferent(v1, v2);
   if (index < 0) return;
   const describeEntry = (entry: Entry | undefined) =>
-    entry?.path
-      ? describe({ ...entry, path: [...entry.path] })
-      : entry
-        ? `${entry.length} bytes of padding`
-        : 'nothing';
+    entry?.path ? describe({ ...entry, path: entry.path }) : entry ? `${entry.length} bytes of padding` : 'nothing';
   const message = `expected ${describeEntry(v2[index])} as entry ${index} (as in v2), got ${describeEntry(v1[index])}`;
   issues.add('v1_v2_files_match', ['info', info.files ? 'files' : 'length'], message);
 }
@@ -130,7 +126,7 @@ function firstDifferent(v1: readonly Entry[], v2: readonly Entry[]): number {
   return start === expected ? -1 : v1.length - 1;
 }
 
-function describe(file: { path: string[]; length: number } | undefined): string {
+function describe(file: { path: readonly string[]; length: number } | undefined): string {
   return file ? `${shown(file.path.join('/'))} of ${file.length} bytes` : 'nothing';
 }
 

@@ -9,6 +9,7 @@ import { decodeRaw } from '../files-codec.ts';
 import type { FlatFile } from '../flat-tree.ts';
 import { Issues } from '../issues.ts';
 import { defineLazy, once } from '../lazy.ts';
+import { readOnly } from '../read-only.ts';
 import { checkKeys } from '../rules/rules.ts';
 import { type DecodedInfo, exposedInfo } from './info-decode.ts';
 import { decodeTopLevelWithoutLayers } from './top-level.ts';
@@ -65,11 +66,11 @@ function usualTorrent({ version, bytes, encoded, totals }: EncodedTorrent): Torr
   if (!issues.isEmpty) return null;
 
   const flat = tree ? once(() => decodeValid<FlatFile[]>(INFO.fileTree, tree)) : null;
-  const all = { info: exposedInfo(info, version, flat), ...fields };
-  if (files) defineLazy(all.info, 'files', () => decodeValid(INFO.files, files));
+  const list = files === undefined ? undefined : () => decodeValid(INFO.files, files);
+  const all = { info: exposedInfo(info, version, flat, list), ...fields };
   if (layers)
     defineLazy(all, 'pieceLayers', () =>
-      decodeValid(TORRENT.pieceLayers, decodeRaw((layers as unknown as RawBencode).bytes)),
+      readOnly(decodeValid(TORRENT.pieceLayers, decodeRaw((layers as unknown as RawBencode).bytes))),
     );
   const infoBytes = bytes.subarray(span.start, span.end);
   const validated = { bytes, infoBytes, flat, totals, warnings: [], context: {} };

@@ -11,6 +11,7 @@ import type { InfoDictHybridCreate } from '../info-dict.ts';
 import { HYBRID_FIELDS, nullsOf, V1_FIELDS, V2_FIELDS } from '../info-fields.ts';
 import type { Issues } from '../issues.ts';
 import { defineLazy } from '../lazy.ts';
+import { readOnly } from '../read-only.ts';
 
 /** An info dictionary whose file tree is still flat. */
 export type DecodedInfo = Omit<InfoDictHybridCreate, 'fileTree'> & { fileTree?: FlatFile[] };
@@ -56,17 +57,20 @@ function decodeVersion(map: BencodeMap, issues: Issues): DecodedInfo {
  * is made on first access.
  *
  * @param flat The files of the tree; null without a tree.
+ * @param files The v1 file list, where it is decoded when it is first accessed.
  */
 export function exposedInfo(
   info: DecodedInfo,
   version: TorrentVersion,
   flat: (() => readonly FlatFile[]) | null,
+  files?: () => unknown,
 ): object {
   // Not a spread, which takes five times as long.
   const exposed = Object.assign({}, NULLS[version], info);
   exposed.extra ??= new Map();
   if (version !== 'v1' && info.metaVersion == null)
     Object.defineProperty(exposed, 'metaVersion', { value: 2, enumerable: false });
-  if (flat) defineLazy(exposed, 'fileTree', () => unflattenTree(flat()));
-  return exposed;
+  if (flat) defineLazy(exposed, 'fileTree', () => readOnly(unflattenTree(flat())));
+  if (files) defineLazy(exposed, 'files', () => readOnly(files()));
+  return readOnly(exposed);
 }

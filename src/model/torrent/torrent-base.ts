@@ -39,6 +39,7 @@ import {
   type V2PieceRange,
   v1FileOffsets,
 } from '../ranges.ts';
+import { readOnly } from '../read-only.ts';
 import { indexesOfTree, indexRangesOf } from '../selection.ts';
 import { infohashOf } from './infohash.ts';
 import { decodeTopLevelWithoutLayers, type TopLevelFields } from './top-level.ts';
@@ -47,7 +48,7 @@ import { writeTorrentFile } from './torrent-io.ts';
 import { type TorrentJson, torrentJson } from './torrent-json.ts';
 
 /** A model as a torrent exposes it: fields are null where they are absent. */
-type Exposed<T> = { [K in keyof T]-?: Exclude<T[K], undefined> };
+type Exposed<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 
 /** The info dictionary of each torrent version. */
 export interface InfoDictOf {
@@ -62,13 +63,13 @@ export interface InfoDictOf {
 /** A file of a torrent of any version. Pad files are left out. */
 export interface TorrentFile {
   /** The path below the torrent's root, with `/`, as the torrent has it: it may be unsafe in the `compat` profile. */
-  path: string;
+  readonly path: string;
   /** Bytes. */
-  length: number;
+  readonly length: number;
   /** BEP 47 flags, one letter each; null for none. */
-  attr: string | null;
-  /** The pieces root, 32 bytes (BEP 52); null in v1 and for an empty file. */
-  piecesRoot: Uint8Array | null;
+  readonly attr: string | null;
+  /** The pieces root, 32 bytes (BEP 52), as a copy; null in v1 and for an empty file. */
+  readonly piecesRoot: Uint8Array | null;
 }
 
 /** The fields of a torrent as its model holds them. */
@@ -96,15 +97,15 @@ interface ValidatedBytes {
   flat: (() => FlatFile[]) | null;
   /** Null unless they are known without a list of files. */
   totals: ContentTotals | null;
-  /** `similar` of the info dictionary, if another torrent with the same model of it has copied that before. */
-  similar?: readonly Uint8Array[] | undefined;
+  /** The infohashes that have been computed: torrents with the same `info` share them. */
+  infohashes?: { v1?: string | null; v2?: string | null } | undefined;
   warnings: readonly Issue[];
   /** The context of the validation. */
   context: ValidationContext;
 }
 
 const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime, beneath: Path, signal: Signal };
-const DUMP: OptionStructs<{ mode?: 'str' | 'binary' }> = { mode: oneOf('str', 'binary') };
+const DUMP: OptionStructs<{ mode?: 'str' | 'binary' | undefined }> = { mode: oneOf('str', 'binary') };
 const Paths = expected<readonly string[]>(
   'a list of paths',
   (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
@@ -119,8 +120,8 @@ const INFO_BYTES = {
 };
 
 /**
- * A valid torrent. It is immutable, and {@link write} writes exactly the bytes that it was read from. All bytes and hashes that it
- * gives out are copies, so you may change or transfer them. To send a torrent to another thread, transfer `torrent.bencode()`
+ * A valid torrent. It is immutable, and {@link write} writes exactly the bytes that it was read from. Its lists, objects and Maps are
+ * read-only. All bytes, hashes, dates and unknown keys that it gives out are copies, so you may change or transfer them. To send a torrent to another thread, transfer `torrent.bencode()`
  * and read it there: `structuredClone` keeps the fields alone, without infohashes
  * and methods.
  *
@@ -143,7 +144,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** The single tracker of old clients (BEP 3). {@link flatTrackers} has all trackers. */
   readonly announce: string | null;
   /** Tiers of trackers, as the torrent has them (BEP 12). */
-  readonly announceList: string[][] | null;
+  readonly announceList: readonly (readonly string[])[] | null;
   /** Free text. */
   readonly comment: string | null;
   /** The program that created the torrent. */
@@ -155,18 +156,18 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** Piece hashes of files longer than a piece (BEP 52). Null in v1; empty where `compat` accepts their absence. */
   readonly pieceLayers!: V extends 'v1' ? null : PieceLayers;
   /** Webseeds (BEP 19). A single URL on disk reads as a list of one. */
-  readonly urlList: string[] | null;
+  readonly urlList: readonly string[] | null;
   /** HTTP seeds (BEP 17). */
-  readonly httpseeds: string[] | null;
+  readonly httpseeds: readonly string[] | null;
   /** DHT nodes to start from, for torrents without trackers (BEP 5). */
-  readonly nodes: DhtNode[] | null;
+  readonly nodes: readonly DhtNode[] | null;
   /**
    * Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38): those in `info`, then those beside
    * it, without duplicates.
    */
-  readonly similar: Uint8Array[];
+  readonly similar: readonly Uint8Array[];
   /** Collections whose torrents may hold the same files (BEP 38): in the order of {@link similar}, without duplicates. */
-  readonly collections: string[];
+  readonly collections: readonly string[];
   /** Unknown keys beside `info`: keys with one character per byte, values as the decoder gives them. */
   readonly extra: BencodeMap;
   /** A copy of the raw `info` dictionary, which the infohash is the hash of. */
@@ -174,8 +175,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** Issues that did not make the torrent invalid. */
   readonly warnings: readonly Issue[];
   readonly #own: ValidatedBytes;
-  #files: TorrentFile[] | undefined;
-  #flatFiles: Map<string, FileTreeItem> | undefined;
+  #files: readonly TorrentFile[] | undefined;
+  #flatFiles: ReadonlyMap<string, FileTreeItem> | undefined;
   /** {@link flatFiles} with views of their pieces roots. */
   #flatViews: Map<string, FlatFile> | undefined;
   #v1Offsets: V1FileOffsets | undefined;
@@ -209,15 +210,14 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     this.urlList = fields.urlList;
     this.httpseeds = fields.httpseeds;
     this.nodes = fields.nodes;
-    const similar = validated.similar ?? fields.info.similar?.map(copyOf);
-    this.similar = distinct(similar, fields.similar, toHex).map(copyOf);
+    this.similar = distinct(fields.info.similar, fields.similar, toHex);
     this.collections = distinct(fields.info.collections, fields.collections, (name) => name);
     this.extra = fields.extra;
     Object.defineProperty(this, 'infoBytes', INFO_BYTES);
     this.warnings = validated.warnings;
     // A copy, because the caller may change its context.
-    this.#own = { ...validated, similar, context: { ...validated.context } };
-    Object.freeze(this);
+    this.#own = { ...validated, infohashes: validated.infohashes ?? {}, context: { ...validated.context } };
+    readOnly(this);
   }
 
   /**
@@ -238,7 +238,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     }: { bytes: Uint8Array; infoStart: number; context?: ValidationContext | undefined },
   ): TorrentBase<V> | null {
     const context = requireContext(newContext);
-    const { context: old, flat, totals, similar } = this.#own;
+    const { context: old, flat, totals, infohashes } = this.#own;
     const isSame =
       (context.profile ?? 'default') === (old.profile ?? 'default') &&
       context.padding === old.padding &&
@@ -251,7 +251,15 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     const warnings = issues.finish(bytes);
     if (issues.hasErrors) throw new ValidationError(warnings);
     const infoBytes = bytes.subarray(infoStart, infoStart + this.#own.infoBytes.length);
-    return new TorrentBase(this.torrentVersion, fields, { bytes, infoBytes, flat, totals, similar, warnings, context });
+    return new TorrentBase(this.torrentVersion, fields, {
+      bytes,
+      infoBytes,
+      flat,
+      totals,
+      infohashes,
+      warnings,
+      context,
+    });
   }
 
   /** The name to show: `name.utf-8` where an old creator wrote one, else `name`. */
@@ -261,20 +269,24 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
 
   /** SHA-1 of the raw `info` in hexadecimal (BEP 3); null for v2. */
   get infohashV1(): V extends 'v2' ? null : string {
-    return infohashOf(this.#own.infoBytes, this.torrentVersion, 'v1') as V extends 'v2' ? null : string;
+    return this.#infohash('v1') as V extends 'v2' ? null : string;
   }
 
   /** SHA-256 of the raw `info` in hexadecimal (BEP 52); null for v1. */
   get infohashV2(): V extends 'v1' ? null : string {
-    return infohashOf(this.#own.infoBytes, this.torrentVersion, 'v2') as V extends 'v1' ? null : string;
+    return this.#infohash('v2') as V extends 'v1' ? null : string;
+  }
+
+  /** Hashing a large info dictionary takes a while, so it is done once. */
+  #infohash(version: 'v1' | 'v2'): string | null {
+    const { infoBytes, infohashes = {} } = this.#own;
+    if (infohashes[version] === undefined) infohashes[version] = infohashOf(infoBytes, this.torrentVersion, version);
+    return infohashes[version];
   }
 
   /** The files in the torrent's order, without pad files. */
-  get files(): TorrentFile[] {
-    if (!this.#files) {
-      this.#files = this.torrentVersion === 'v1' ? this.#filesOfList() : this.#filesOfTree();
-      for (const file of this.#files) file.piecesRoot &&= copyOf(file.piecesRoot);
-    }
+  get files(): readonly TorrentFile[] {
+    this.#files ??= readOnly(this.torrentVersion === 'v1' ? this.#filesOfList() : this.#filesOfTree());
     return this.#files;
   }
 
@@ -321,16 +333,11 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   /** The flat v2 file tree: paths with `/` to files. Null for v1. */
-  get flatFiles(): V extends 'v1' ? null : Map<string, FileTreeItem> {
+  get flatFiles(): V extends 'v1' ? null : ReadonlyMap<string, FileTreeItem> {
     if (this.torrentVersion !== 'v1') {
-      this.#flatFiles ??= new Map(
-        this.#flatList.map(({ path, ...item }) => {
-          item.piecesRoot &&= copyOf(item.piecesRoot);
-          return [path.join('/'), item];
-        }),
-      );
+      this.#flatFiles ??= readOnly(new Map(this.#flatList.map(({ path, ...item }) => [path.join('/'), item])));
     }
-    return (this.#flatFiles ?? null) as V extends 'v1' ? null : Map<string, FileTreeItem>;
+    return (this.#flatFiles ?? null) as V extends 'v1' ? null : ReadonlyMap<string, FileTreeItem>;
   }
 
   /** The number of files, without pad files. */
@@ -494,9 +501,10 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    *
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown mode
    */
-  modelDumpTorrent(options?: { mode?: 'str' }): DumpedDictionary;
+  modelDumpTorrent(options?: { mode?: 'str' | undefined }): DumpedDictionary;
   modelDumpTorrent(options: { mode: 'binary' }): BencodeMap;
-  modelDumpTorrent(options: { mode?: 'str' | 'binary' } = {}): DumpedDictionary | BencodeMap {
+  modelDumpTorrent(options: { mode?: 'str' | 'binary' | undefined }): DumpedDictionary | BencodeMap;
+  modelDumpTorrent(options: { mode?: 'str' | 'binary' | undefined } = {}): DumpedDictionary | BencodeMap {
     const { mode = 'str' } = checkOptions(options, DUMP, { example: "{ mode: 'binary' }" });
     // The bytes were within the limits of the caller when they were read.
     const { value } = decode(copyOf(this.#own.bytes), { tolerant: true, limits: NO_LIMITS });

@@ -98,7 +98,8 @@ export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn 
   const all = { ...fields, pieceLayers, info: exposedInfo(info, version, flat) };
   const validated = { bytes, infoBytes, flat, totals: null, warnings: listed, context };
   const torrent = new TorrentBase(version, all as never, validated);
-  return { torrent: torrent as Torrent, version, infoBytes, issues: listed };
+  // A caller of `inspect` may sort or filter its issues.
+  return { torrent: torrent as Torrent, version, infoBytes, issues: structuredClone(listed) };
 }
 
 /** The decoder of texts that are not UTF-8: the caller's choice wins over the key that old creators wrote. */

@@ -31,19 +31,19 @@ export interface TorrentJson {
   /** Bytes of content, without pad files. */
   totalSize: number;
   /** The tracker URLs, without duplicates. */
-  trackers: string[];
+  trackers: readonly string[];
   /** The same trackers in tiers (BEP 12). */
-  tiers: string[][];
+  tiers: readonly (readonly string[])[];
   /** The webseed URLs, without duplicates (BEP 19). */
-  webseeds: string[];
+  webseeds: readonly string[];
   /** HTTP seeds (BEP 17). */
-  httpseeds: string[];
+  httpseeds: readonly string[];
   /** DHT nodes (BEP 5). */
-  nodes: DhtNode[];
+  nodes: readonly DhtNode[];
   /** Infohashes of similar torrents, in hexadecimal (BEP 38). */
-  similar: string[];
+  similar: readonly string[];
   /** Collections that the torrent belongs to (BEP 38). */
-  collections: string[];
+  collections: readonly string[];
   /** The URL of a newer torrent (BEP 39). */
   updateUrl: string | null;
   /** Free text. */
