@@ -7,6 +7,7 @@ import { FILE_ITEM, FILE_TREE_ITEM } from '../file-fields.ts';
 import { HashList, type HashSize } from '../hash-list.ts';
 import { isDictionary, keyOf } from '../input.ts';
 import type { Issues } from '../issues.ts';
+import { rawInfo } from './known-info.ts';
 
 type Path = readonly (string | number)[];
 
@@ -24,7 +25,7 @@ export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string
   if (!torrent) return undefined;
   const known = renamed(torrent, TORRENT, [], issues);
   const info = known.get('info');
-  if (info !== undefined) known.set('info', fromInfo(info, issues));
+  if (info !== undefined) known.set('info', rawInfo(info) ?? fromInfo(info, issues));
   const layers = known.get('piece layers');
   if (layers !== undefined) known.set('piece layers', fromLayers(layers, issues));
   return convertMap(known, [], issues);
@@ -34,6 +35,11 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   if (!isDictionary(value)) return value;
   const info = dictionary(value, ['info'], issues) as Map<string, unknown>;
   const known = renamed(info, INFO, ['info'], issues);
+  if (isMap(value) && [...info.keys()].some((key, i, keys) => i > 0 && (keys[i - 1] as string) > key)) {
+    const message =
+      'expected keys in byte order: the infohash is that of keys in order, not that of the bytes that were decoded';
+    issues.add('not_canonical', ['info'], message, 'warning');
+  }
   const pieces = known.get('pieces');
   if (typeof pieces === 'string') lost(['info', 'pieces'], issues);
   if (Array.isArray(pieces)) known.set('pieces', asHashes(pieces, 20, ['info', 'pieces'], issues));
@@ -41,7 +47,7 @@ function fromInfo(value: unknown, issues: Issues): unknown {
   if (Array.isArray(files)) {
     known.set(
       'files',
-      files.map((file, i) => withKeys(file, FILE_ITEM, ['info', 'files', i], issues)),
+      files.map((file, i) => withoutEmptyPath(withKeys(file, FILE_ITEM, ['info', 'files', i], issues), file)),
     );
   }
   const tree = known.get('file tree');
@@ -58,6 +64,14 @@ function withKeys(value: unknown, fields: object, path: Path, issues: Issues): u
   return isDictionary(value)
     ? renamed(dictionary(value, path, issues) as Map<string, unknown>, fields, path, issues)
     : value;
+}
+
+/** The model of a pad file has an empty path where the file has none (BEP 47). */
+function withoutEmptyPath(file: unknown, given: unknown): unknown {
+  if (!isMap(file) || isMap(given)) return file;
+  const [path, attr] = [file.get('path'), file.get('attr')];
+  if (Array.isArray(path) && path.length === 0 && typeof attr === 'string' && attr.includes('p')) file.delete('path');
+  return file;
 }
 
 function fromTree(value: unknown, path: Path, context: { isModel: boolean; issues: Issues }): unknown {

@@ -42,6 +42,7 @@ import {
 import { readOnly } from '../read-only.ts';
 import { indexesOfTree, indexRangesOf } from '../selection.ts';
 import { infohashOf } from './infohash.ts';
+import { rememberInfo } from './known-info.ts';
 import { decodeTopLevelWithoutLayers, type TopLevelFields } from './top-level.ts';
 import type { Torrent } from './torrent.ts';
 import { writeTorrentFile } from './torrent-io.ts';
@@ -218,6 +219,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     // A copy, because the caller may change its context.
     this.#own = { ...validated, infohashes: validated.infohashes ?? {}, context: { ...validated.context } };
     readOnly(this);
+    rememberInfo(fields.info, validated.infoBytes);
   }
 
   /**
@@ -508,7 +510,11 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     const { mode = 'str' } = checkOptions(options, DUMP, { example: "{ mode: 'binary' }" });
     // The bytes were within the limits of the caller when they were read.
     const { value } = decode(copyOf(this.#own.bytes), { tolerant: true, limits: NO_LIMITS });
-    return mode === 'binary' ? (value as BencodeMap) : dumpTorrent(value as BencodeMap);
+    const map = value as BencodeMap;
+    const dumped = mode === 'binary' ? map : dumpTorrent(map);
+    const info = mode === 'binary' ? map.get('info') : (dumped as DumpedDictionary)['info'];
+    rememberInfo(info as object, this.#own.infoBytes);
+    return dumped;
   }
 
   /** The torrent for `JSON.stringify`, which is also the output of `metainfo show --json`. */

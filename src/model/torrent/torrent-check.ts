@@ -63,12 +63,17 @@ export interface TorrentCheck {
 /**
  * Checks the bytes of a torrent file.
  *
- * @param isOwn Whether nobody else can change the bytes: they are then viewed instead of copied.
+ * @param made About the bytes: whether nobody else can change them, so that they are viewed instead of copied, and warnings of how
+ *   they were made.
  * @throws {LimitError} when the torrent exceeds one of the limits
  * @throws {BencodeError} when the bytes are not bencode
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for invalid options
  */
-export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn = false): TorrentCheck {
+export function checkTorrent(
+  input: Uint8Array,
+  readOptions: ReadOptions,
+  { isOwn = false, warnings = [] }: { isOwn?: boolean; warnings?: readonly Issue[] } = {},
+): TorrentCheck {
   const view = bytesOf('bytes', input);
   const { context: givenContext = {}, limits: givenLimits } = checkOptions(readOptions, READ_OPTIONS, {
     example: "{ context: { profile: 'strict' } }",
@@ -90,7 +95,7 @@ export function checkTorrent(input: Uint8Array, readOptions: ReadOptions, isOwn 
   reportBencodeErrors(errors, { version, span, isNewer: hasMetaVersion(value), issues });
   const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
   const { fields, info } = decodeModel(value, { version, context, issues });
-  const listed = issues.finish(bytes);
+  const listed = [...issues.finish(bytes), ...warnings];
   if (issues.hasErrors || !version || !info) return { torrent: null, version, infoBytes, issues: listed };
   const { fileTree } = info;
   const flat = fileTree ? () => fileTree : null;

@@ -2,8 +2,10 @@
 import type { Struct } from 'superstruct';
 import { encode } from '../../bencode/encode.ts';
 import { limitsOf } from '../../bencode/limits.ts';
+import { toKey } from '../../bencode/value.ts';
 import { type Issue, ValidationError, withPath } from '../../errors/errors.ts';
 import { checkOptions, expected, type OptionStructs, readSafely, Unchecked } from '../../errors/guard.ts';
+import { TORRENT } from '../codec.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { Issues } from '../issues.ts';
 import { requireContext } from '../profile.ts';
@@ -33,7 +35,7 @@ export const AnyTorrent: Struct<Torrent, null> = expected(
 /** Options of {@link Torrent.fromDecoded}. */
 export interface FromDecodedOptions extends ReadOptions {
   /**
-   * Fields that replace those of the decoded dictionary, under on-disk keys or property names.
+   * Fields that replace those of the decoded dictionary, under on-disk keys or property names. Null removes a field.
    *
    * @default {}
    */
@@ -117,7 +119,8 @@ export const Torrent = {
   /**
    * Makes a torrent from the output of a bencode decoder, or from fields that you write by hand. Dictionaries are plain
    * objects (text keys) or Maps (keys as bytes, or as text with one character per byte). Keys are on-disk keys or property names.
-   * The bytes of the torrent are the canonical encoding.
+   * The bytes of the torrent are the canonical encoding. An unchanged `info` that a torrent has given out keeps its bytes, and so
+   * its infohash: `torrent.info`, or that of a dump.
    *
    * @param decoded The dictionary of the torrent.
    * @throws {LimitError} when the torrent exceeds one of the `limits`
@@ -131,8 +134,10 @@ export const Torrent = {
     const plain = TorrentBase.isTorrent(decoded) ? decoded.modelDumpTorrent({ mode: 'binary' }) : decoded;
     const value = readSafely('decoded', () => fromDecodedTorrent(plain, issues));
     for (const [key, entry] of readSafely('data', () => fromDecodedTorrent(data, issues)) ?? []) value?.set(key, entry);
+    for (const [name, entry] of readSafely('data', () => Object.entries(data)))
+      if (entry === null) value?.delete(Object.hasOwn(TORRENT, name) ? TORRENT[name as 'comment'].key : toKey(name));
     if (!value || issues.hasErrors) throw new ValidationError(issues.finish());
-    return fromOwnBytes(encode(value), readOptions);
+    return validTorrent(checkTorrent(encode(value), readOptions, { isOwn: true, warnings: issues.finish() }));
   },
 
   /**
@@ -170,7 +175,7 @@ export const Torrent = {
  * @throws as {@link Torrent.fromBytes}
  */
 export function fromOwnBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
-  return validTorrent(checkTorrent(bytes, options, true));
+  return validTorrent(checkTorrent(bytes, options, { isOwn: true }));
 }
 
 function validTorrent({ torrent, issues }: TorrentCheck): Torrent {
