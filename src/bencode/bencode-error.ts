@@ -1,5 +1,6 @@
 /** The error for bytes that are not canonical bencode, and its codes. */
 import { MetainfoError } from '../errors/errors.ts';
+import { shareClass } from '../errors/shared.ts';
 import type { OtherFormat } from './other-format.ts';
 
 /**
@@ -49,6 +50,7 @@ export class BencodeError extends MetainfoError {
     this.format = format;
   }
 }
+shareClass(BencodeError, 'BencodeError');
 
 /** The codes of errors that do not change the decoded value. libtorrent accepts them in v1 torrents. */
 export type ForgivableCode = 'duplicate_key' | 'leading_zero' | 'negative_zero' | 'trailing_data' | 'unsorted_key';

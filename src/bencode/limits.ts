@@ -2,6 +2,7 @@
 import { constants } from 'node:buffer';
 import { MetainfoError, optionText } from '../errors/errors.ts';
 import { checkOptions, expected, type OptionStructs } from '../errors/guard.ts';
+import { shareClass } from '../errors/shared.ts';
 
 /**
  * Bounds on the time and memory that untrusted input may take. You can lower or raise each of them.
@@ -129,6 +130,7 @@ export class LimitError extends MetainfoError {
     this.offset = offset;
   }
 }
+shareClass(LimitError, 'LimitError');
 
 /**
  * Completes limits with defaults.

@@ -1,6 +1,7 @@
 /** The types of bencoded values, and conversions between text, keys and bytes. */
 import { isUtf8 } from 'node:buffer';
 import { bytesOf } from '../errors/guard.ts';
+import { shareClass } from '../errors/shared.ts';
 
 /**
  * A decoded value (BEP 3). Byte strings are views of the input. Integers are numbers if those are exact, otherwise bigints.
@@ -25,6 +26,7 @@ export class RawBencode {
     this.bytes = bytesOf('bytes', bytes);
   }
 }
+shareClass(RawBencode, 'RawBencode');
 
 /** A value that {@link encode} accepts: a decoded or dumped value, a string (written as UTF-8) or raw bencode. */
 export type Encodable =

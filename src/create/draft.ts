@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, Flag, type OptionStructs, readSafely, Signal } from '../errors/guard.ts';
+import { shareClass } from '../errors/shared.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
@@ -227,6 +228,7 @@ export class TorrentCreate implements Draft {
     return namesSingleFile(this) ? (this.info.name as string) : path.basename(this.pathRoot);
   }
 }
+shareClass(TorrentCreate, 'TorrentCreate');
 
 /** The checked draft of some input. */
 function checkedDraft(

@@ -41,7 +41,7 @@ export function replaceFields(torrent: Torrent, { info, top, keepInfohash = fals
   const after = splice(entries, changes);
   // Bytes after the end of the torrent do not belong to it, but are kept as well.
   const bytes = joinEntries(after, own.bytes.subarray(entries.end));
-  const keepsContent = !changes.has('info') && !changes.has('piece layers');
+  const keepsContent = !changes.has('info') && !changes.has('piece layers') && TorrentBase.isOwn(torrent);
   const quick = keepsContent ? withoutRevalidation(torrent, after, { bytes, context }) : null;
   return quick ?? fromOwnBytes(bytes, { context, limits: NO_LIMITS });
 }

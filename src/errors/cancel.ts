@@ -1,5 +1,6 @@
 /** Cancels jobs through an AbortSignal, and makes the errors of cancelled jobs. */
 import { MetainfoError } from './errors.ts';
+import { shareClass } from './shared.ts';
 
 /** A job was cancelled through the caller's signal; the signal's reason is the `cause`. */
 export class AbortError extends MetainfoError {
@@ -10,6 +11,7 @@ export class AbortError extends MetainfoError {
     super('ERR_ABORTED', 'The job was cancelled by its AbortSignal.', { cause: signal?.reason });
   }
 }
+shareClass(AbortError, 'AbortError');
 
 /** Makes the error of a hash job that was cancelled before it ended. */
 export function hashingCancelled(cause?: unknown): MetainfoError {

@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
 import type { IssueCode, MetainfoErrorCode } from './codes.ts';
+import { shareClass } from './shared.ts';
 
 /** Details of a {@link MetainfoError} besides its code and message. */
 export interface MetainfoErrorOptions {
@@ -51,6 +52,7 @@ export class MetainfoError extends Error {
     if (option !== undefined) this.option = option;
   }
 }
+shareClass(MetainfoError, 'MetainfoError');
 
 /** One finding of a validation. */
 export interface Issue {
@@ -106,6 +108,7 @@ export class ValidationError extends MetainfoError {
     this.subject = subject;
   }
 }
+shareClass(ValidationError, 'ValidationError');
 
 /** Writes an option in a message, as a program passes it: `padNames: 'unique'`. */
 export function optionText(name: string, value: string | number | true | null): string {

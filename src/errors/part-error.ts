@@ -1,5 +1,6 @@
 /** The error of parts that cannot be joined. */
 import { MetainfoError } from './errors.ts';
+import { shareClass } from './shared.ts';
 
 /** Parts of a plan are missing (`ERR_PART_MISSING`), or damaged, foreign or contradictory (`ERR_PART`). */
 export class PartError extends MetainfoError {
@@ -13,6 +14,7 @@ export class PartError extends MetainfoError {
     this.indexes = indexes;
   }
 }
+shareClass(PartError, 'PartError');
 
 /** The most indexes that a message lists. */
 const MAX_LISTED = 10;

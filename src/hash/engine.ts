@@ -1,6 +1,7 @@
 /** The interface of hash engines: requests, jobs and digests. */
 import type { Struct } from 'superstruct';
 import { expected } from '../errors/guard.ts';
+import { engines } from '../errors/shared.ts';
 
 /** A file of a request, in the torrent's order. */
 export interface RequestedFile {
@@ -105,17 +106,15 @@ export interface Engine {
   start(request: HashRequest): HashJob;
 }
 
-const own = new WeakSet<Engine>();
-
-/** Marks an engine as one of this package, and freezes it: its digests are right, and nobody else holds or changes them. */
+/** Marks an engine as one of this package, or of another copy of it, and freezes it: its digests are right, and nobody else holds or changes them. */
 export function ownEngine(engine: Engine): Engine {
-  own.add(engine);
+  engines.add(engine);
   return Object.freeze(engine);
 }
 
 /** Whether {@link ownEngine} made the engine. */
 export function isOwnEngine(engine: Engine): boolean {
-  return own.has(engine);
+  return engines.has(engine);
 }
 
 /** Checks an engine: any object with a `start` method. */

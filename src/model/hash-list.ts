@@ -2,6 +2,7 @@
 import { copyOf } from '../bencode/copy.ts';
 import { toHex } from '../errors/errors.ts';
 import { bytesOf, bytesOrNull, checkArgument, invalidArgument, List, oneOf, readSafely } from '../errors/guard.ts';
+import { shareClass } from '../errors/shared.ts';
 
 /** The size of a hash in bytes: 20 for SHA-1 (v1 pieces), 32 for SHA-256 (v2). */
 export type HashSize = 20 | 32;
@@ -48,7 +49,8 @@ export class HashList implements Iterable<Uint8Array> {
 
   /** @internal The concatenation itself. Never hand it to a caller. */
   static viewOf(this: void, list: HashList): Uint8Array {
-    return list.#bytes;
+    // Another copy of this package keeps its bytes to itself.
+    return #bytes in list ? list.#bytes : bytesOf('bytes', (list as HashList).bytes);
   }
 
   /** The number of hashes. */
@@ -86,6 +88,7 @@ export class HashList implements Iterable<Uint8Array> {
     for (let i = 0; i < this.length; i += 1) yield this.at(i) as Uint8Array;
   }
 }
+shareClass(HashList, 'HashList');
 
 function pack(hashes: readonly unknown[], hashSize: number): Uint8Array {
   const list = Array.from(hashes, (hash, i) => bytesOf(`hash ${i}`, hash));

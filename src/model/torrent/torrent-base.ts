@@ -1,6 +1,6 @@
 /** The class of a valid torrent: its fields, files, infohashes, piece ranges and magnet link. */
 import { copyOf } from '../../bencode/copy.ts';
-import { decode } from '../../bencode/decode.ts';
+import { decode, decodeTrusted, type Span } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import type { BencodeMap } from '../../bencode/value.ts';
 import type { WriteOptions } from '../../disk/write-file.ts';
@@ -17,6 +17,7 @@ import {
   Signal,
   Text,
 } from '../../errors/guard.ts';
+import { torrents } from '../../errors/shared.ts';
 import { padsIn } from '../../layout/padding.ts';
 import { safePaths } from '../../layout/safe-path.ts';
 import { formatMagnet, MAGNET, type Magnet } from '../../magnet/magnet.ts';
@@ -184,17 +185,27 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
 
   /** @internal */
   static isTorrent(this: void, value: unknown): value is Torrent {
-    return typeof value === 'object' && value !== null && #own in value;
+    return typeof value === 'object' && value !== null && torrents.has(value);
+  }
+
+  /** Accepts torrents of another copy of this package in the process too. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return TorrentBase.isTorrent(value);
   }
 
   /** @internal The memory of a torrent. Never hand it to a caller. */
   static bytesOf(this: void, torrent: Torrent): Pick<ValidatedBytes, 'bytes' | 'infoBytes'> {
-    return torrent.#own;
+    return TorrentBase.isOwn(torrent) ? torrent.#own : copiesOf(torrent);
+  }
+
+  /** @internal Whether a torrent is of this copy of the package. */
+  static isOwn(this: void, torrent: Torrent): boolean {
+    return #own in torrent;
   }
 
   /** @internal {@link files}, with views in place of copies. Never hand them to a caller. */
   static filesOf(this: void, torrent: Torrent): readonly TorrentFile[] {
-    return torrent.torrentVersion === 'v1' ? torrent.files : torrent.#filesOfTree();
+    return torrent.torrentVersion === 'v1' || !TorrentBase.isOwn(torrent) ? torrent.files : torrent.#filesOfTree();
   }
 
   /** @internal Torrents come from `Torrent.fromBytes`, `Torrent.read`, `Torrent.fromDecoded` and `draft.generate`. */
@@ -219,6 +230,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     // A copy, because the caller may change its context.
     this.#own = { ...validated, infohashes: validated.infohashes ?? {}, context: { ...validated.context } };
     readOnly(this);
+    torrents.add(this);
     rememberInfo(fields.info, validated.infoBytes);
   }
 
@@ -540,6 +552,13 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     requirePath(target);
     return writeTorrentFile(target, this.#own.bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
   }
+}
+
+/** The bytes of a torrent of another copy of this package. */
+function copiesOf(torrent: Torrent): Pick<ValidatedBytes, 'bytes' | 'infoBytes'> {
+  const bytes = torrent.bencode();
+  const { start, end } = decodeTrusted(bytes, { span: 'info', tolerant: true, limits: NO_LIMITS }).span as Span;
+  return { bytes, infoBytes: bytes.subarray(start, end) };
 }
 
 /** The values of two lists, each once: values are equal if their keys are. */

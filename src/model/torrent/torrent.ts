@@ -2,7 +2,7 @@
 import type { Struct } from 'superstruct';
 import { encode } from '../../bencode/encode.ts';
 import { limitsOf } from '../../bencode/limits.ts';
-import { toKey } from '../../bencode/value.ts';
+import { RawBencode, toKey } from '../../bencode/value.ts';
 import { type Issue, ValidationError, withPath } from '../../errors/errors.ts';
 import { checkOptions, expected, type OptionStructs, readSafely, Unchecked } from '../../errors/guard.ts';
 import { TORRENT } from '../codec.ts';
@@ -62,8 +62,14 @@ export interface Inspection {
   issues: Issue[];
 }
 
-/** Reads torrents from files, bytes and decoded dictionaries. {@link TorrentCreate.generate} creates new ones. */
+/**
+ * Reads torrents from files, bytes and decoded dictionaries. {@link TorrentCreate.generate} creates new ones. `value instanceof Torrent`
+ * tells whether a value is a torrent, also one of another copy of this package.
+ */
 export const Torrent = {
+  /** Whether a value is a torrent, for `instanceof`. */
+  [Symbol.hasInstance]: TorrentBase.isTorrent as (value: unknown) => boolean,
+
   /**
    * Reads and validates a torrent file.
    *
@@ -131,7 +137,7 @@ export const Torrent = {
     const { data = {}, ...readOptions } = checkOptions(options, FROM_DECODED, EXAMPLE);
     const { context = {}, limits } = readOptions;
     const issues = new Issues(requireContext(context).profile, limitsOf(limits));
-    const plain = TorrentBase.isTorrent(decoded) ? decoded.modelDumpTorrent({ mode: 'binary' }) : decoded;
+    const plain = TorrentBase.isTorrent(decoded) ? dumpWithRawInfo(decoded) : decoded;
     const value = readSafely('decoded', () => fromDecodedTorrent(plain, issues));
     for (const [key, entry] of readSafely('data', () => fromDecodedTorrent(data, issues)) ?? []) value?.set(key, entry);
     for (const [name, entry] of readSafely('data', () => Object.entries(data)))
@@ -176,6 +182,11 @@ export const Torrent = {
  */
 export function fromOwnBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
   return validTorrent(checkTorrent(bytes, options, { isOwn: true }));
+}
+
+function dumpWithRawInfo(torrent: Torrent): ReadonlyMap<string, unknown> {
+  const { infoBytes } = TorrentBase.bytesOf(torrent);
+  return new Map<string, unknown>(torrent.modelDumpTorrent({ mode: 'binary' })).set('info', new RawBencode(infoBytes));
 }
 
 function validTorrent({ torrent, issues }: TorrentCheck): Torrent {

@@ -1,0 +1,37 @@
+/** What several copies of this package in one process share, so that they recognise each other's torrents, engines and errors. */
+
+interface Shared {
+  readonly torrents: WeakSet<object>;
+  readonly engines: WeakSet<object>;
+}
+
+const REGISTRY = Symbol.for('metainfo.shared');
+
+function registry(): Shared {
+  const holder = globalThis as { [REGISTRY]?: Shared };
+  if (!holder[REGISTRY]) {
+    const value: Shared = { torrents: new WeakSet(), engines: new WeakSet() };
+    Object.defineProperty(holder, REGISTRY, { value });
+  }
+  return holder[REGISTRY] as Shared;
+}
+
+/** The torrents and the engines of all copies. */
+export const { torrents, engines } = registry();
+
+/**
+ * Lets `instanceof` accept objects of the same class of another copy.
+ *
+ * @param name The name of the class: a bundler may have changed that of the function.
+ */
+export function shareClass(own: { readonly prototype: object }, name: string): void {
+  const brand = Symbol.for(`metainfo.${name}`);
+  Object.defineProperty(own.prototype, brand, { value: true });
+  Object.defineProperty(own, Symbol.hasInstance, {
+    value(this: unknown, value: unknown) {
+      // A class of a caller that extends this one inherits the method.
+      if (this !== own) return Function.prototype[Symbol.hasInstance].call(this, value);
+      return typeof value === 'object' && value !== null && brand in value;
+    },
+  });
+}
