@@ -1,4 +1,4 @@
-/** What several copies of this package in one process share, so that they recognise each other's torrents, engines and errors. */
+/** Lets several copies of this package in one process recognise each other's torrents, engines and errors. */
 
 interface Shared {
   readonly torrents: WeakSet<object>;

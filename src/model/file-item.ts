@@ -60,7 +60,7 @@ function problemOf(file: unknown): string | null {
   return pathUtf8 == null ? null : pathProblem('pathUtf8', pathUtf8);
 }
 
-/** What is wrong with the properties that files of v1 lists and v2 trees share; null for nothing. */
+/** Describes the first problem of the properties that files of v1 lists and v2 trees share; null for none. */
 export function entryProblem(file: unknown): string | null {
   if (!isDictionary(file) || isMap(file)) return `expected a file, got ${shown(file)}`;
   const { length, attr, symlinkPath, extra } = file as Partial<FileItem>;

@@ -22,7 +22,7 @@ export interface FileTreeItem {
  */
 export type FileTree = ReadonlyMap<string, FileTree | FileTreeItem>;
 
-/** What is being built: it becomes read-only for its callers. */
+/** A value that is being built: it becomes read-only for its callers. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type MutableTree = Map<string, MutableTree | FileTreeItem>;
 

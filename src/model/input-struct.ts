@@ -4,7 +4,7 @@ import type { Issue } from '../errors/errors.ts';
 import { Issues } from './issues.ts';
 
 /**
- * Lets superstruct's `create` accept the input of callers. What the conversion reports are failures of the struct.
+ * Lets superstruct's `create` accept the input of callers. Errors that the conversion reports are failures of the struct.
  *
  * @param convert Returns what it does not convert unchanged, for the struct to check.
  */

@@ -13,7 +13,7 @@ const SEED = 31;
 /** Properties of a torrent that join those of two dictionaries, or are empty where the fields are null. */
 const MERGED = new Set(['similar', 'collections', 'pieceLayers']);
 
-/** What the reader says: the codes of the errors; null for bytes that no decoder gives as a dictionary. */
+/** The verdict of the reader, with the codes of its errors; null for bytes that no decoder gives as a dictionary. */
 function readerSays(bytes: Buffer): { torrent: Torrent | null; codes: string } | null {
   try {
     const { torrent, issues } = Torrent.inspect(bytes);
