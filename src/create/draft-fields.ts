@@ -8,6 +8,7 @@ import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
+import { keysOf } from '../model/field.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { fromInput, isDictionary } from '../model/input.ts';
 import { withInput } from '../model/input-struct.ts';
@@ -213,16 +214,17 @@ const DRAFT_ONLY = [
 const { name, private: privateField, source, updateUrl } = INFO;
 const IN_INFO = { name, private: privateField, source, updateUrl };
 const FIELDS = { ...TORRENT, ...IN_INFO };
+const namesOf = (fields: object) => [...keysOf(fields)].flatMap(([key, { property }]) => [key, property]);
+const KNOWN = new Set([...DRAFT_ONLY, ...namesOf(FIELDS)]);
+const MISPLACED = new Set(namesOf(INFO).filter((name) => !KNOWN.has(name)));
 
 /** A copy of the input with every field under its property name. */
 function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
   const given = fromInput(input, FIELDS, { own: DRAFT_ONLY, path: [], issues }) as TorrentCreateFields;
   if (isDictionary(given.info)) given.info = fromInput(given.info, INFO, { path: ['info'], issues });
-  const known = new Set([...DRAFT_ONLY, ...Object.entries(FIELDS).flatMap(([property, { key }]) => [property, key])]);
-  const ofInfo = new Set(Object.entries(INFO).flatMap(([property, { key }]) => [property, key]));
   // A decoded torrent may have any key beside `info`.
   for (const key of isMap(input) ? [] : Object.keys(input))
-    if (ofInfo.has(key) && !known.has(key)) issues.add('misplaced', [key], `${key} belongs into info`);
+    if (MISPLACED.has(key)) issues.add('misplaced', [key], `${key} belongs in info: { info: { ... } }`);
   requireRoot(new Map<unknown, unknown>(isMap(input) ? input : Object.entries(input)), given, issues);
   return given;
 }

@@ -452,7 +452,7 @@ describe('metainfo create fails', () => {
     'on an empty folder': { args: ['empty'], code: 'ERR_NO_FILES', named: 'empty' },
     'on a folder of empty files': { args: ['zeros'], code: 'ERR_NO_DATA', named: 'zeros' },
     'on a broken link': { args: ['links'], code: 'ERR_BROKEN_LINK', named: 'links/broken' },
-    'on a path named twice': { args: ['album', 'album/a.txt'], code: 'ERR_DUPLICATE_PATH', named: 'album/a.txt' },
+    'on a path named twice': { args: ['album/a.txt', 'album/a.txt'], code: 'ERR_DUPLICATE_PATH', named: 'album/a.txt' },
     'on a device': { args: ['/dev/zero'], code: 'ERR_NOT_A_FILE', named: '/dev/zero' },
   };
   for (const [what, { args, code, named }] of Object.entries(CASES)) {

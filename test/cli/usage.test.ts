@@ -78,7 +78,7 @@ describe('an error', () => {
       /--memory-limit must be at least /,
     ],
     'of a path given twice': [
-      ['plan', 'album', 'album/a.txt'],
+      ['plan', 'album/a.txt', 'album/a.txt'],
       /a\.txt is given twice\. \[ERR_DUPLICATE_PATH\]\n {2}Name/,
     ],
     'of an empty path': [['plan', ''], /A path is empty.*\[ERR_INVALID_ARGUMENT\]/],

@@ -124,7 +124,11 @@ describe('every exported function', () => {
     ['generateExt', () => draft.generateExt({ bencoded: true } as never), /"bencoded": did you mean bencode\?$/],
     ['getPaths', () => draft.getPaths({ v1_order: true } as never), /"v1_order": did you mean v1Order\?$/],
     ['pprint', () => pprint(torrent, 1 as never), /^options must be an object such as \{ verbose: 1 \}, not 1\.$/],
-    ['pprint', () => pprint(torrent, { verbose: -1 } as never), /^verbose must be a whole number from 0 to 2\^53 - 1, not -1\.$/],
+    [
+      'pprint',
+      () => pprint(torrent, { verbose: -1 } as never),
+      /^verbose must be a whole number from 0 to 2\^53 - 1, not -1\.$/,
+    ],
     ['pprint', () => pprint(null as never), /^torrent must be a torrent, such as Torrent\.read\(\) gives, not null\.$/],
     ['pprint', () => pprint(new Proxy(torrent, {})), /^torrent must be a torrent, .*, not a proxy\.$/],
     [
