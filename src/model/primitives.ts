@@ -70,21 +70,21 @@ export function isPort(value: unknown): boolean {
 /** A value that may be absent or null. */
 export const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 
-export const Text = valueOf<string>('string', 'text', (value) => typeof value === 'string');
+export const Text = valueStruct<string>('string', 'text', (value) => typeof value === 'string');
 /** A list of values of one struct. Its failures describe a value in few words, unlike those of superstruct's `array`. */
 export function list<T>(struct: Struct<T, unknown>): Struct<readonly T[], Struct<T, unknown>> {
   const validator = (value: unknown) => Array.isArray(value) || message('a list', value);
   return new Struct<readonly T[], Struct<T, unknown>>({ ...array(struct), validator } as never);
 }
 export const TextList = list(Text);
-export const Url = valueOf<string>('urlText', 'a URL', (value) => typeof value === 'string' && value !== '');
+export const Url = valueStruct<string>('urlText', 'a URL', (value) => typeof value === 'string' && value !== '');
 export const Tiers = list(TextList);
 /** Trackers as a flat list or in tiers. */
 export const TrackerTiers = dynamic(
   (value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>,
 );
 /** A valid Date. */
-export const Timestamp = valueOf<Date>(
+export const Timestamp = valueStruct<Date>(
   'date',
   'a valid Date',
   (value) => isDate(value) && !Number.isNaN(value.getTime()),
@@ -100,7 +100,7 @@ export const NewDate: Struct<Date, null> = refine(
     `Expected a date up to the year ${MAX_YEAR}, got ${date.toISOString()}: as a number, it counts seconds, not milliseconds`,
 );
 /** Keys that the models do not know: keys with one character per byte, values as the decoder gives them. */
-export const Extra = valueOf<BencodeMap>('extra', 'a Map of unknown keys', isMap);
+export const Extra = valueStruct<BencodeMap>('extra', 'a Map of unknown keys', isMap);
 
 /** An absolute path in the file system. */
 export const AbsolutePath: Struct<string, null> = define(
@@ -108,15 +108,15 @@ export const AbsolutePath: Struct<string, null> = define(
   (value) => (typeof value === 'string' && path.isAbsolute(value)) || `expected an absolute path, got ${shown(value)}`,
 );
 
-export const Whole = valueOf<number>('integer', 'an integer', Number.isInteger);
-export const Flag = valueOf<boolean>('boolean', 'true or false', (value) => typeof value === 'boolean');
+export const Whole = valueStruct<number>('integer', 'an integer', Number.isInteger);
+export const Flag = valueStruct<boolean>('boolean', 'true or false', (value) => typeof value === 'boolean');
 
 /** A struct of a few texts. */
 export const choice = <T extends string>(...values: readonly T[]): Struct<T, null> =>
-  valueOf('choice', `one of ${values.join(', ')}`, (value) => values.includes(value as T));
+  valueStruct('choice', `one of ${values.join(', ')}`, (value) => values.includes(value as T));
 
 /** A struct whose failures describe the value in few words. */
-function valueOf<T>(type: string, what: string, test: (value: unknown) => boolean): Struct<T, null> {
+function valueStruct<T>(type: string, what: string, test: (value: unknown) => boolean): Struct<T, null> {
   return define<T>(type, (value) => test(value) || message(what, value));
 }
 
