@@ -1,16 +1,26 @@
 /** Checks the values that a caller of `edit` passes, as a draft checks them. */
-import { array, boolean, optional, refine, type Struct, string, type } from 'superstruct';
+import { optional, refine, type Struct, type } from 'superstruct';
 import { requireUrls } from '../create/draft-fields.ts';
 import { ValidationError } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { Issues } from '../model/issues.ts';
-import { DhtNode, Infohash, maybe, NewDate, sparse, TrackerTiers } from '../model/primitives.ts';
+import {
+  Text as AnyText,
+  DhtNode,
+  Flag,
+  Infohash,
+  list,
+  maybe,
+  NewDate,
+  sparse,
+  TrackerTiers,
+} from '../model/primitives.ts';
 import { addFailures } from '../model/rules/rules.ts';
 import { toInfohash } from '../model/value-fields.ts';
 import type { TorrentChanges } from './changes.ts';
 
-const Text = refine(string(), 'not_utf8', (text) => text.isWellFormed() || 'expected a well-formed text');
-const TextList = array(Text);
+const Text = refine(AnyText, 'not_utf8', (text) => text.isWellFormed() || 'expected a well-formed text');
+const TextList = list(Text);
 const Name = refine(Text, 'unsafe_path', (name) => {
   const problem = unsafeComponent(name);
   return problem === null || `${problem} cannot be the name of a torrent`;
@@ -25,14 +35,14 @@ const VALUES = sparse(
     addWebseeds: maybe(TextList),
     removeWebseeds: maybe(TextList),
     httpseeds: maybe(TextList),
-    nodes: maybe(array(DhtNode)),
+    nodes: maybe(list(DhtNode)),
     comment: maybe(Text),
     createdBy: maybe(Text),
     creationDate: maybe(NewDate),
     name: optional(Name),
-    private: maybe(boolean()),
+    private: maybe(Flag),
     source: maybe(Text),
-    similar: maybe(array(Infohash)),
+    similar: maybe(list(Infohash)),
     collections: maybe(TextList),
     updateUrl: maybe(Text),
   }),
