@@ -207,7 +207,10 @@ describe('metainfo plan', () => {
     assert.equal(code, 0);
     const { findings } = planOf(stdout);
     assert.deepEqual(findings.map((finding) => [finding.code, finding.severity]).sort(), [
-      ...['similar_names', 'windows_name', 'windows_name', 'windows_name'].map((found) => [found, 'warning']),
+      ...['client_name', 'similar_names', 'windows_name', 'windows_name', 'windows_name'].map((found) => [
+        found,
+        'warning',
+      ]),
     ]);
     assert.ok(findings.every(({ advice }) => advice !== ''));
   });
