@@ -1,10 +1,14 @@
 /** Runs the `metainfo` command with the arguments of the process, and sets the exit code. */
 import { CommanderError } from 'commander';
+import { printable } from '../text/printable.ts';
 import { exitCodeOf, exitCodeOfUsage } from './exit.ts';
 import { isCommand, program } from './program.ts';
 
-// Warnings of Node are for those who write programs. Every problem of the command has a message of its own.
+// Warnings of Node are for those who write programs. Those of metainfo look like all others of the command.
 process.removeAllListeners('warning');
+process.on('warning', ({ name, message, code }: Error & { code?: string }) => {
+  if (name === 'MetainfoWarning') process.stderr.write(`warning: ${printable(message)} [${code}]\n`);
+});
 
 const [name = '', topic = ''] = process.argv.slice(2);
 // Commander answers `help creat` with the general help.

@@ -17,6 +17,7 @@ describe('backendOf', () => {
       assert.deepEqual(backendOf({ connection: url, prefix: 'x' }).options.connection, {
         schema: 'x',
         migrate: true,
+        connectionTimeoutMillis: 5000,
         connectionString: url,
       });
     assert.equal(redis(new URL('redis://10.0.0.5:7') as never), 'redis://10.0.0.5:7');
@@ -25,6 +26,7 @@ describe('backendOf', () => {
     assert.deepEqual(backendOf({ connection: options, backend: 'postgres' }).options.connection, {
       schema: 'metainfo',
       migrate: true,
+      connectionTimeoutMillis: 5000,
       ...options,
     });
     assert.equal(backendOf({ connection: 'redis://a' }).options.prefix, 'metainfo');

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { entries, finish, MAIN, metainfo, type Result, startProgram, workFolder } from './run.ts';
 
 const PACKAGE = path.dirname(path.dirname(path.dirname(MAIN)));
-const WARNING = /^\(node:\d+\) \[ERR_NATIVE_UNAVAILABLE\] MetainfoWarning: .*`npm rebuild metainfo`.*\n\(Use `.*\)\n$/;
+const WARNING = /^warning: .*`npm rebuild metainfo`.* \[ERR_NATIVE_UNAVAILABLE\]\n$/;
 
 /** Copies the command without `build` and `prebuilds`, so no addon loads, next to a folder `album`. */
 async function copyIn(t: TestContext) {

@@ -18,7 +18,7 @@ describe('fromSystemError', () => {
     ['EACCES', 'ERR_UNREADABLE', 'ERR_WRITE', /no permission/],
     ['EPERM', 'ERR_UNREADABLE', 'ERR_WRITE', /no permission/],
     ['EROFS', 'ERR_READ', 'ERR_WRITE', /read-only/],
-    ['ENAMETOOLONG', 'ERR_READ', 'ERR_WRITE', /longer than this system/],
+    ['ENAMETOOLONG', 'ERR_UNREADABLE', 'ERR_WRITE', /longer than this system/],
     ['EISDIR', 'ERR_NOT_A_FILE', 'ERR_WRITE', /because it is a folder/],
     ['ELOOP', 'ERR_LINK_LOOP', 'ERR_LINK_LOOP', /links lead back to themselves/],
     ['ENOSPC', 'ERR_NO_SPACE', 'ERR_NO_SPACE', /disk is full/],

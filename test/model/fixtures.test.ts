@@ -23,7 +23,16 @@ const PROFILES = ['default', 'strict', 'compat'] as const;
 const OF_DRAFTS: readonly IssueCode[] = [
   ...(['alias', 'lost', 'no_duplicated_params', 'path_root', 'paths', 'sources'] as const),
   // Issues of creation, hashers and magnet links.
-  ...(['misplaced', 'named_like_pad', 'pad_names', 'reader_limit', 'single_file_folder'] as const),
+  ...([
+    'client_name',
+    'misplaced',
+    'named_like_pad',
+    'pad_folder',
+    'pad_names',
+    'unicode_form',
+    'reader_limit',
+    'single_file_folder',
+  ] as const),
   ...([
     'duplicate_tracker',
     'not_in_torrent',

@@ -52,7 +52,7 @@ describe('the parent of the torrent folder', () => {
     assert.match(verified.stdout, /^album: complete/m);
     const json = await metainfo(['verify', 'album.torrent', '.', '--json'], { cwd });
     assert.deepEqual([JSON.parse(json.stdout).path, json.stderr], ['album', '']);
-    const upgraded = await metainfo(['upgrade', 'album.torrent', '.'], { cwd });
+    const upgraded = await metainfo(['upgrade', 'album.torrent', '.', '--force'], { cwd });
     assert.deepEqual([upgraded.code, upgraded.stderr], [verified.code, verified.stderr]);
     const updated = await metainfo(['update', 'album.torrent', '.', '--since', '0'], { cwd });
     assert.deepEqual([updated.code, updated.stderr], [verified.code, verified.stderr]);
