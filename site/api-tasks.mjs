@@ -37,6 +37,6 @@ export const TASKS = {
   `),
   Errors: names(`
     MetainfoError MetainfoErrorOptions MetainfoErrorCode ERROR_CODES ValidationError Issue IssueCode IssueCodeInfo ISSUE_CODES
-    BencodeError BencodeCode BENCODE_CODES LimitError PartError AbortError isPermanent
+    BencodeError BencodeCode OtherFormat BENCODE_CODES LimitError PartError AbortError isPermanent
   `),
 };

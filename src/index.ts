@@ -8,6 +8,7 @@ export { BENCODE_CODES, type BencodeCode, BencodeError } from './bencode/bencode
 export { type Decoded, type DecodeOptions, decode, type Span } from './bencode/decode.ts';
 export { encode } from './bencode/encode.ts';
 export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './bencode/limits.ts';
+export type { OtherFormat } from './bencode/other-format.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheStats, cacheStats, clearCache } from './create/cache/cache.ts';
 export type { PieceLengthWishes } from './create/choose-length.ts';

@@ -41,7 +41,14 @@ export class BencodeError extends MetainfoError {
   /** The format that the data seems to have instead: `web page`, `JSON`, `content` for a video and so on. Null if unknown. */
   readonly format: OtherFormat | null;
 
-  /** Makes an error whose message begins with the offset. */
+  /**
+   * Makes an error whose message begins with the offset.
+   *
+   * @param bencodeCode The rule that is broken.
+   * @param offset The offset in the input, in bytes.
+   * @param message The problem, without the offset.
+   * @param format The format that the data seems to have instead.
+   */
   constructor(bencodeCode: BencodeCode, offset: number, message: string, format: OtherFormat | null = null) {
     super('ERR_BENCODE', `invalid bencode at byte ${offset}: ${message}.`);
     this.bencodeCode = bencodeCode;

@@ -4,7 +4,7 @@ import { printable } from '../text/printable.ts';
 import { exitCodeOf, exitCodeOfUsage } from './exit.ts';
 import { isCommand, program } from './program.ts';
 
-// Warnings of Node are for those who write programs. Those of metainfo look like all others of the command.
+// Warnings of Node stay hidden: they are for those who write programs. The library's own look like all others of the command.
 process.removeAllListeners('warning');
 process.on('warning', ({ name, message, code }: Error & { code?: string }) => {
   if (name === 'MetainfoWarning') process.stderr.write(`warning: ${printable(message)} [${code}]\n`);

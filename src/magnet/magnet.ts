@@ -55,21 +55,23 @@ export interface Magnet {
   warnings: readonly Issue[];
 }
 
-type Profile = 'default' | 'strict' | 'compat';
-
 /** Options of {@link parseMagnet}. */
 export interface ParseMagnetOptions {
   /**
-   * The profile. `default`: only the infohash is required, and an invalid parameter becomes a warning. `strict`: every issue is an
+   * How strict it is. `default`: only the infohash is required, and an invalid parameter becomes a warning. `strict`: every issue is an
    * error. `compat`: also accepts a second infohash of the same version, which replaces the first one, as in libtorrent.
    *
    * @default { profile: 'default' }
    */
-  context?: { profile?: Profile };
+  context?: {
+    /** The profile. */
+    profile?: 'default' | 'strict' | 'compat';
+  };
 }
 
 const OPTIONS: OptionStructs<ParseMagnetOptions> = { context: Given };
-const CONTEXT = { profile: oneOf<Profile>('default', 'strict', 'compat') };
+const CONTEXT = { profile: oneOf('default', 'strict', 'compat') };
+type Profile = typeof CONTEXT.profile.TYPE;
 
 /** Longer links are rejected. */
 const MAX_CHARACTERS = 2 ** 20;

@@ -55,7 +55,14 @@ export interface MovedFile {
   /** Other files with the same content, absolute: at most 100. */
   also: string[];
   /** The file at `from` as it was hashed: {@link placeMoved} refuses any other. */
-  hashed: Pick<DiskFile, 'size' | 'mtimeMs' | 'ctimeMs'>;
+  hashed: {
+    /** Bytes. */
+    size: number;
+    /** When its content changed last, in milliseconds since 1970. */
+    mtimeMs: number;
+    /** When its content or its status changed last, in the same way. */
+    ctimeMs: number;
+  };
   /**
    * `root`: the whole file has the pieces root of the torrent (v2). `pieces`: all pieces that lie within the file are good (v1), or
    * those of a smaller file together with its neighbors, which are in place.
