@@ -10,7 +10,7 @@ import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
 import { keysOf } from '../model/field.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
-import { fromInput, isDictionary } from '../model/input.ts';
+import { fromInput, type InputContext, isDictionary } from '../model/input.ts';
 import { withInput } from '../model/input-struct.ts';
 import { Issues } from '../model/issues.ts';
 import { PieceLayers } from '../model/piece-layers.ts';
@@ -33,7 +33,6 @@ import {
   V1PieceLength,
 } from '../model/primitives.ts';
 import { addFailures, failuresOf } from '../model/rules/rules.ts';
-import type { TorrentCreateInput } from './draft-input.ts';
 import { checkSources, frozenSources, type Source } from './sources/sources.ts';
 
 /** The fields of a draft: the fields of a Torrent, all optional, and shorthands for the common ones. */
@@ -139,29 +138,21 @@ export interface Draft {
   readonly createdBy: string | null;
 }
 
-/** How {@link checkedFields} checks. */
-export interface FieldChecks {
-  /** Accept texts that are no URL: {@link trackerFindings} tells of them. */
-  anyUrl?: boolean;
-}
-
 /**
  * A checked copy of a draft's input.
  *
+ * @param anyUrl Accept texts that are no URL: {@link trackerFindings} tells of them.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a plain object or a Map
  * @throws {ValidationError} with every rule that the fields break
  */
-export function checkedFields(
-  input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown>,
-  { anyUrl = false }: FieldChecks = {},
-): TorrentCreateFields {
+export function checkedFields(input: object, { anyUrl }: { anyUrl: boolean }): TorrentCreateFields {
   const issues = new Issues();
-  const fields = fieldsOf(input, issues);
-  checkFields(fields, issues);
-  if (!anyUrl) checkUrls(fields, issues);
+  const given = fieldsOf(input, { path: [], issues });
+  addFailures(issues, given, fields as unknown as Struct);
+  for (const rule of Object.values(RULES)) if (!(anyUrl && rule === checkUrls)) rule(given, issues);
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
-  if (fields.sources) fields.sources = frozenSources(fields.sources);
-  return fields;
+  if (given.sources) given.sources = frozenSources(given.sources);
+  return given;
 }
 
 /**
@@ -219,8 +210,9 @@ const KNOWN = new Set([...DRAFT_ONLY, ...namesOf(FIELDS)]);
 const MISPLACED = new Set(namesOf(INFO).filter((name) => !KNOWN.has(name)));
 
 /** A copy of the input with every field under its property name. */
-function fieldsOf(input: object, issues: Issues): TorrentCreateFields {
-  const given = fromInput(input, FIELDS, { own: DRAFT_ONLY, path: [], issues }) as TorrentCreateFields;
+function fieldsOf(input: object, context: InputContext): TorrentCreateFields {
+  const { issues } = context;
+  const given = fromInput(input, FIELDS, { ...context, own: DRAFT_ONLY }) as TorrentCreateFields;
   if (isDictionary(given.info)) given.info = fromInput(given.info, INFO, { path: ['info'], issues });
   // A decoded torrent may have any key beside `info`.
   for (const key of isMap(input) ? [] : Object.keys(input))
@@ -237,12 +229,6 @@ function requireRoot(input: ReadonlyMap<unknown, unknown>, given: TorrentCreateF
   if (missing === undefined) return;
   const message = 'expected a value, got undefined: to mean the current folder, set pathRoot to process.cwd()';
   issues.add('path_root', [missing], message);
-}
-
-/** Checks each field by itself, then the rules between fields, except that for URLs. */
-function checkFields(given: TorrentCreateFields, issues: Issues): void {
-  addFailures(issues, given, fields as unknown as Struct);
-  for (const rule of Object.values(RULES)) if (rule !== checkUrls) rule(given, issues);
 }
 
 /** The rules between fields, by the `refinement` of their failures in the struct. */
@@ -302,8 +288,8 @@ export const TorrentCreateFields: Struct<TorrentCreateFields, Schema> = Object.e
       rule(given, issues);
       return issues.finish().map(({ path: below, message }) => ({ path: [...at, ...below], message }));
     }),
-  withInput(fields as Struct<TorrentCreateFields, Schema>, (value, issues) =>
-    isDictionary(value) ? fieldsOf(value, issues) : value,
+  withInput(fields as Struct<TorrentCreateFields, Schema>, (value, context) =>
+    isDictionary(value) ? fieldsOf(value, context) : value,
   ),
 );
 

@@ -8,7 +8,7 @@ import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
-import { checkedFields, type Draft, type FieldChecks, infoOf, type TorrentCreateFields } from './draft-fields.ts';
+import { checkedFields, type Draft, infoOf, type TorrentCreateFields } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { type FileTimes, fileTimesOf } from './file-times.ts';
 import { findFiles, namedPaths, namesSingleFile } from './find-files.ts';
@@ -231,13 +231,10 @@ export class TorrentCreate implements Draft {
 shareClass(TorrentCreate, 'TorrentCreate');
 
 /** The checked draft of some input. */
-function checkedDraft(
-  input: TorrentCreateInput | ReadonlyMap<string | Uint8Array, unknown>,
-  checks: FieldChecks = {},
-): Draft {
+function checkedDraft(input: object, { anyUrl = false } = {}): Draft {
   const fields = readSafely('fields', () => {
     requireFields(input);
-    return checkedFields(input, checks);
+    return checkedFields(input, { anyUrl });
   });
   const pathRoot = fields.pathRoot ?? process.cwd();
   const info = infoOf(fields, pathRoot);

@@ -7,17 +7,14 @@ interface Shared {
 
 const REGISTRY = Symbol.for('metainfo.shared');
 
-function registry(): Shared {
-  const holder = globalThis as { [REGISTRY]?: Shared };
-  if (!holder[REGISTRY]) {
-    const value: Shared = { torrents: new WeakSet(), engines: new WeakSet() };
-    Object.defineProperty(holder, REGISTRY, { value });
-  }
-  return holder[REGISTRY] as Shared;
+const holder = globalThis as { [REGISTRY]?: Shared };
+if (!holder[REGISTRY]) {
+  const value: Shared = { torrents: new WeakSet(), engines: new WeakSet() };
+  Object.defineProperty(holder, REGISTRY, { value });
 }
 
 /** The torrents and the engines of all copies. */
-export const { torrents, engines } = registry();
+export const { torrents, engines } = holder[REGISTRY] as Shared;
 
 /**
  * Lets `instanceof` accept objects of the same class of another copy.

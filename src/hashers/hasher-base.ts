@@ -6,7 +6,6 @@ import type { Struct } from 'superstruct';
 import { componentsWithin } from '../disk/path-within.ts';
 import { type ScannedFile, scan, scannedFiles } from '../disk/scan.ts';
 import { untilAbort } from '../errors/cancel.ts';
-import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
   bytesOf,
@@ -28,7 +27,7 @@ import { JobGroup } from '../jobs/job-group.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { Issues } from '../model/issues.ts';
-import { failuresOf } from '../model/rules/rules.ts';
+import { addFailures } from '../model/rules/rules.ts';
 import { HasherConfig, V2HasherConfig } from './config.ts';
 import { HashPool } from './pool.ts';
 import { type Chunk, type Hash, hashProblem } from './records.ts';
@@ -97,7 +96,8 @@ export abstract class HasherBase {
   protected constructor(config: HasherConfig, version: HashRequest['version']) {
     const issues = new Issues();
     readSafely('config', () => {
-      checkConfig(config, version, issues);
+      const struct = version === 'v1' ? HasherConfig : V2HasherConfig;
+      addFailures(issues, config ?? {}, struct as unknown as Struct);
       for (const key of Object.keys(config ?? {})) {
         const meant = CONFIG_NAMES.includes(key) ? undefined : suggestName(key, CONFIG_NAMES);
         if (meant) issues.add('misspelled', [key], `an unknown option: did you mean ${meant}?`);
@@ -225,18 +225,11 @@ export abstract class HasherBase {
 
   /** Checks that a chunk comes next, and returns it with the path that the hasher uses. */
   #nextOf(given: Chunk): Chunk {
-    const {
-      path: name,
-      chunk,
-      idx,
-    } = readSafely('chunk', () => {
-      const { path: at, chunk: bytes, idx: number } = given;
-      return {
-        path: this.#nameOf(checkArgument('chunk.path', at, Text)),
-        chunk: bytesOf('chunk.chunk', bytes),
-        idx: number,
-      };
-    });
+    const { name, chunk, idx } = readSafely('chunk', () => ({
+      name: this.#nameOf(checkArgument('chunk.path', given.path, Text)),
+      chunk: bytesOf('chunk.chunk', given.chunk),
+      idx: given.idx,
+    }));
     const place = this.#next.get(name) ?? 0;
     if (idx !== place) {
       const problem = `chunks must come in order: expected chunk ${place} of ${name}, got ${shown(idx)}.`;
@@ -289,10 +282,4 @@ export abstract class HasherBase {
 
 function hashed({ bytes, of }: HashUnit): Hash {
   return { ...of, hash: of.type === 'v1_piece' ? createHash('sha1').update(bytes).digest() : sha256(bytes) };
-}
-
-function checkConfig(config: HasherConfig, version: HashRequest['version'], issues: Issues): void {
-  const struct = version === 'v1' ? HasherConfig : V2HasherConfig;
-  for (const { path: at, message, type } of failuresOf(config ?? {}, struct as unknown as Struct))
-    issues.add(Object.hasOwn(ISSUE_CODES, type) ? (type as IssueCode) : 'type', at, message);
 }

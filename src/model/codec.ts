@@ -25,24 +25,23 @@ import {
   urlList,
 } from './value-fields.ts';
 
-const pieceLayers = {
-  key: 'piece layers',
-  lenient: true,
-  decode: (value, issues) => {
-    // libtorrent ignores a value that is not a dictionary, but refuses a layer that is invalid.
-    const { severity, lenient } = issues;
-    const map = decodeMap(value, issues);
-    issues.severity = 'error';
-    issues.lenient = false;
-    const layers = map && decodeLayers(map, issues);
-    issues.severity = severity;
-    issues.lenient = lenient;
-    return layers;
-  },
-  encode: (value) =>
-    new Map([...value].map(([key, layer]) => [Buffer.from(key, 'hex').toString('latin1'), HashList.viewOf(layer)])),
-  coerce: layersOf,
-} satisfies Field<PieceLayers>;
+/** libtorrent ignores a value that is not a dictionary, but refuses a layer that is invalid, except in v1, where it reads none. */
+const pieceLayers = (isRead: boolean) =>
+  ({
+    key: 'piece layers',
+    lenient: true,
+    decode: (value, issues) => {
+      const { severity, lenient } = issues;
+      const map = decodeMap(value, issues);
+      if (isRead) Object.assign(issues, { severity: 'error', lenient: false });
+      const layers = map && decodeLayers(map, issues);
+      Object.assign(issues, { severity, lenient });
+      return layers;
+    },
+    encode: (value) =>
+      new Map([...value].map(([key, layer]) => [Buffer.from(key, 'hex').toString('latin1'), HashList.viewOf(layer)])),
+    coerce: layersOf,
+  }) satisfies Field<PieceLayers>;
 
 function decodeLayers(map: BencodeMap, issues: Issues): PieceLayers {
   const layers = new Map<string, HashList>();
@@ -58,9 +57,9 @@ function decodeLayers(map: BencodeMap, issues: Issues): PieceLayers {
 
 /** The fields of the info dictionaries of all versions. */
 export const INFO = {
-  name: text('name'),
-  nameUtf8: text('name.utf-8', { lenient: true }),
-  source: text('source', { lenient: true }),
+  name: { ...text('name'), lenient: false },
+  nameUtf8: text('name.utf-8'),
+  source: text('source'),
   private: privateFlag,
   similar: infohashList('similar'),
   collections: textList('collections'),
@@ -74,7 +73,7 @@ export const INFO = {
 };
 
 /** The same where `name.utf-8` has the name: an invalid `name` is then only a warning. */
-export const INFO_UTF8 = { ...INFO, name: { ...INFO.name, lenient: true } };
+export const INFO_UTF8 = { ...INFO, name: text('name') };
 
 /** The fields of a torrent beside `info`. */
 export const TORRENT = {
@@ -83,7 +82,7 @@ export const TORRENT = {
   comment: shownText('comment'),
   createdBy: shownText('created by'),
   creationDate: date('creation date'),
-  pieceLayers,
+  pieceLayers: pieceLayers(true),
   urlList: urlList('url-list'),
   httpseeds: urlList('httpseeds'),
   nodes,
@@ -91,14 +90,5 @@ export const TORRENT = {
   collections: textList('collections'),
 };
 
-/** The same in a v1 torrent, whose piece layers libtorrent does not read. */
-export const TORRENT_V1 = {
-  ...TORRENT,
-  pieceLayers: {
-    ...pieceLayers,
-    decode: (value, issues) => {
-      const map = decodeMap(value, issues);
-      return map && decodeLayers(map, issues);
-    },
-  } satisfies Field<PieceLayers>,
-};
+/** The same in a v1 torrent. */
+export const TORRENT_V1 = { ...TORRENT, pieceLayers: pieceLayers(false) };

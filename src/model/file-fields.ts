@@ -32,7 +32,7 @@ const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
     const parts = decodeList(value, issues, decodeComponent);
     return parts?.length === 0 ? issues.add('required', [], 'expected at least one component, got none') : parts;
   },
-  coerce: (value) => textsOf(value),
+  coerce: textsOf,
 });
 
 function decodeComponent(value: BencodeValue, issues: Issues): string | undefined {

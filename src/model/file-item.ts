@@ -19,16 +19,13 @@ export interface FileItem extends PaddedFile {
   readonly extra?: BencodeMap;
 }
 
-const fileInput = fileOf(FILE_ITEM);
-const filesInput = filesOf(FILE_ITEM);
-
 /** Checks an entry of a v1 list. superstruct's `create` accepts decoded dictionaries, on-disk keys and property names. */
 export const FileItem: Struct<FileItem, null> = withInput(
   define<FileItem>('file', (value) => {
     const problem = problemOf(value);
     return problem === null || `In a file: ${problem}`;
   }),
-  (value, issues) => fileInput(value, { path: [], issues }),
+  fileOf(FILE_ITEM),
 );
 
 /**
@@ -45,7 +42,7 @@ export const FileList: Struct<readonly FileItem[], null> = withInput(
     }
     return true;
   }),
-  (value, issues) => filesInput(value, { path: [], issues }),
+  filesOf(FILE_ITEM),
 );
 
 function problemOf(file: unknown): string | null {

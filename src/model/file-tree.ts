@@ -19,8 +19,6 @@ export { type FileTreeItem, type FlatFile, flattenTree, sortTree, unflattenTree 
  */
 export type FileTree = Tree;
 
-const treeInput = treeOf(FILE_TREE_ITEM);
-
 /**
  * Checks a file tree of at least one file. superstruct's `create` accepts Maps and plain objects, with on-disk keys or property
  * names in the leaves, and sorts the tree. `flatten` and `unflatten` convert a tree to a list of files and back.
@@ -39,7 +37,7 @@ export const FileTree: Struct<FileTree, null> & {
       if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
       return problemOf(value as FileTree) ?? true;
     }),
-    (value, issues) => treeInput(value, { path: [], issues }),
+    treeOf(FILE_TREE_ITEM),
   ),
   { flatten, unflatten },
 );

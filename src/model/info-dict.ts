@@ -14,7 +14,7 @@ import {
   V2_BASE_FIELDS,
   V2_FIELDS,
 } from './info-fields.ts';
-import { fromInput, isDictionary } from './input.ts';
+import { fromInput, type InputContext, isDictionary } from './input.ts';
 import { withInput } from './input-struct.ts';
 import { Issues } from './issues.ts';
 import { requireContext, type ValidationContext } from './profile.ts';
@@ -85,15 +85,20 @@ function refined<T, S>(
   context: ValidationContext = {},
 ): Struct<T, S> {
   const add = (before: Struct<T, S>, [name, rule]: [string, Rule]) =>
-    refine(before, name, (info, { path }) => failuresOfRule(rule, subjectOf(info as object, version, context), path));
+    refine(before, name, (info, { path: above }) =>
+      failuresOfRule(rule, subjectOf(info as object, version, context), ([, ...path]) => [
+        ...above,
+        ...propertyPath(path),
+      ]),
+    );
   const nulls = { ...nullsOf(struct), ...(version !== 'v1' && { metaVersion: 2 }) };
-  const model = withInput(struct, (value, issues) => (isDictionary(value) ? modelOf(value, nulls, issues) : value));
+  const model = withInput(struct, (value, at) => (isDictionary(value) ? modelOf(value, nulls, at) : value));
   return Object.entries(rules).reduce(add, model as Struct<T, S>);
 }
 
 /** Converts input of any form to properties. */
-function modelOf(input: object, nulls: object, issues: Issues): object {
-  const model = fromInput(input, INFO, { path: [], issues });
+function modelOf(input: object, nulls: object, context: InputContext): object {
+  const model = fromInput(input, INFO, context);
   const present = Object.entries(model).filter(([name, value]) => value !== null || !Object.hasOwn(nulls, name));
   return { ...nulls, ...Object.fromEntries(present) };
 }
@@ -120,11 +125,18 @@ export function subjectOf(info: Subject['info'], version: TorrentVersion, contex
 
 const PROPERTIES: ReadonlyMap<string, string> = new Map(Object.entries(INFO).map(([name, { key }]) => [key, name]));
 
-/** The failures of a rule, as superstruct expects them: with property names in their paths. */
-function failuresOfRule(rule: Rule, subject: Subject, above: readonly (string | number)[]) {
+/**
+ * The failures of a rule, as superstruct expects them.
+ *
+ * @param pathOf Gives the path of an issue within the struct, with property names.
+ */
+export function failuresOfRule(
+  rule: Rule,
+  subject: Subject,
+  pathOf: (path: readonly (string | number)[]) => (string | number)[],
+) {
   rule(subject);
-  const errors = subject.issues.finish().filter(({ severity }) => severity === 'error');
-  return errors.map(({ path: [, ...below], message }) => ({ path: [...above, ...propertyPath(below)], message }));
+  return subject.issues.errors().map(({ path, message }) => ({ path: pathOf(path), message }));
 }
 
 /** A path within an info dictionary, with a property name in place of an on-disk key. */

@@ -114,9 +114,13 @@ export function keyOf(key: unknown, isMap: boolean): string {
 }
 
 /** Text of bytes that are UTF-8, also in lists and in lists of lists, which are copied. Returns any other value unchanged. */
-export function textsOf(value: unknown, depth = 2): unknown {
+export function textsOf(value: unknown): unknown {
+  return textsWithin(value, 2);
+}
+
+function textsWithin(value: unknown, depth: number): unknown {
   if (isUint8Array(value)) return textOrNull(value) ?? value;
-  return Array.isArray(value) && depth > 0 ? value.map((item: unknown) => textsOf(item, depth - 1)) : value;
+  return Array.isArray(value) && depth > 0 ? value.map((item: unknown) => textsWithin(item, depth - 1)) : value;
 }
 
 /** Converts an entry of a v1 file list with the given fields. A pad file needs no path (BEP 47). */

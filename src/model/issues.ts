@@ -158,6 +158,11 @@ export class Issues {
     return [...errors, ...this.#rest('error'), ...warnings, ...this.#rest('warning')];
   }
 
+  /** The listed errors, without offsets. */
+  errors(): Issue[] {
+    return this.#list.filter(({ severity }) => severity === 'error');
+  }
+
   #rest(severity: Issue['severity']): Issue[] {
     const count = this.#unlisted[severity];
     return count === 0 ? [] : [{ code: 'too_many_issues', severity, path: [], message: `and ${count} more` }];

@@ -9,25 +9,9 @@ export function once<T>(compute: () => T): () => T {
   };
 }
 
-/**
- * Gives an object a property whose value is made when it is first read, and which is an ordinary property from then on. It keeps
- * the place of a property of that name.
- */
+/** Gives an object that is frozen later a property whose value is made when it is first read. */
 export function defineLazy(target: object, property: string, compute: () => unknown): void {
-  const make = once(compute);
-  const settle = (owner: object, value: unknown) =>
-    Object.defineProperty(owner, property, { value, enumerable: true, configurable: true, writable: true });
-  Object.defineProperty(target, property, {
-    enumerable: true,
-    configurable: true,
-    get(this: object) {
-      if (!Object.isFrozen(this)) settle(this, make());
-      return make();
-    },
-    set(this: object, value: unknown) {
-      settle(this, value);
-    },
-  });
+  Object.defineProperty(target, property, { enumerable: true, configurable: true, get: once(compute) });
 }
 
 /** Gives an object the property of another one. A value that was not made so far is still made when it is first read. */

@@ -8,25 +8,20 @@ import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 
 /** A size in bytes: a safe integer of at least 0. */
-export const ByteLength: Struct<number, null> = define(
+export const ByteLength = valueStruct<number>(
   'byteLength',
-  (value) =>
-    (Number.isSafeInteger(value) && (value as number) >= 0) ||
-    `Expected a whole number from 0 to 2^53 - 1, got ${shown(value)}`,
+  'a whole number from 0 to 2^53 - 1',
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
 
 /** The piece length of v1: a power of two. BEP 3 allows others, but creators use none. */
-export const V1PieceLength: Struct<number, null> = define(
-  'piece_length',
-  (value) => isPowerOfTwo(value) || `Expected a power of two, got ${shown(value)}`,
-);
+export const V1PieceLength = valueStruct<number>('piece_length', 'a power of two', isPowerOfTwo);
 
 /** The piece length of v2 and hybrid: a power of two of at least 16 KiB (BEP 52). */
-export const V2PieceLength: Struct<number, null> = define(
+export const V2PieceLength = valueStruct<number>(
   'piece_length',
-  (value) =>
-    (isPowerOfTwo(value) && value >= BLOCK_SIZE) ||
-    `Expected a power of two of at least ${BLOCK_SIZE}, got ${shown(value)}`,
+  `a power of two of at least ${BLOCK_SIZE}`,
+  (value) => isPowerOfTwo(value) && value >= BLOCK_SIZE,
 );
 
 /** A {@link HashList} of hashes of one size. */
@@ -37,31 +32,30 @@ export const hashList = (hashSize: HashSize): Struct<HashList, null> =>
   });
 
 /** The infohash of another torrent: 20 bytes, or 32 of a v2 torrent (BEP 38). */
-export const Infohash: Struct<Uint8Array, null> = define(
+export const Infohash = valueStruct<Uint8Array>(
   'similar',
-  (value) => isInfohash(value) || `Expected an infohash of 20 or 32 bytes, or its hexadecimal, got ${shown(value)}`,
+  'an infohash of 20 or 32 bytes, or its hexadecimal',
+  isInfohash,
 );
 
 export function isInfohash(value: unknown): value is Uint8Array {
   return isUint8Array(value) && (value.length === 20 || value.length === 32);
 }
 
-/** A DHT node as a torrent has it: with any host. */
-export const ReadNode: Struct<DhtNode, null> = define('node', (value) => {
-  const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
-  return (typeof host === 'string' && host !== '' && isPort(port)) || message('[host, port]', value);
-});
-
 /** The address of a DHT node (BEP 5): a host name or IP address, IPv6 without brackets, and a port from 1 to 65535. */
 export type DhtNode = readonly [host: string, port: number];
 /** Checks a DHT node that a caller gives. */
-export const DhtNode: Struct<DhtNode, null> = define('node', (value) => {
-  const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
-  // Stricter than reading, which accepts any host.
-  const isHost = typeof host === 'string' && /^[^\s[\]/]+$/.test(host) && host.isWellFormed();
-  const text = () => (Array.isArray(value) ? `[${value.slice(0, 3).map(shown).join(', ')}]` : shown(value));
-  return (isHost && isPort(port)) || `Expected [host, port], got ${text()}`;
-});
+export const DhtNode: Struct<DhtNode, null> = nodeStruct((host) => /^[^\s[\]/]+$/.test(host) && host.isWellFormed());
+/** A DHT node as a torrent has it: with any host. */
+export const ReadNode: Struct<DhtNode, null> = nodeStruct((host) => host !== '');
+
+function nodeStruct(isHost: (host: string) => boolean): Struct<DhtNode, null> {
+  return define('node', (value) => {
+    const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
+    const text = () => (Array.isArray(value) ? `[${value.slice(0, 3).map(shown).join(', ')}]` : shown(value));
+    return (typeof host === 'string' && isHost(host) && isPort(port)) || `Expected [host, port], got ${text()}`;
+  });
+}
 
 export function isPort(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65_535;

@@ -67,34 +67,24 @@ export function decodeList<T>(
   return items.length === value.length || issues.severity === 'warning' ? items : undefined;
 }
 
+/** Fields of text or of lists of text, which a caller may give as bytes. */
+const texts =
+  <T>(decode: Field<T>['decode']) =>
+  (key: string): Field<T> => ({ key, lenient: true, decode, coerce: textsOf });
+
 /** Text that must be UTF-8. */
-export const text = (key: string, { lenient = false } = {}): Field<string> => ({
-  key,
-  lenient,
-  decode: decodeText,
-  coerce: (value) => textsOf(value),
-});
+export const text = texts(decodeText);
 
 /** Text outside `info`, which reads with replacement characters where it is not UTF-8. */
 export const shownText = (key: string): Field<string> => ({
-  ...text(key, { lenient: true }),
+  ...text(key),
   ignored: true,
   coerce: (value) => (isUint8Array(value) ? lossyText(value) : value),
 });
 
-export const textList = (key: string): Field<readonly string[]> => ({
-  key,
-  lenient: true,
-  decode: (value, issues) => decodeList(value, issues, decodeText),
-  coerce: (value) => textsOf(value),
-});
+export const textList = texts<readonly string[]>((value, issues) => decodeList(value, issues, decodeText));
 
-export const url = (key: string): Field<string> => ({
-  key,
-  lenient: true,
-  decode: decodeUrl,
-  coerce: (value) => textsOf(value),
-});
+export const url = texts(decodeUrl);
 
 /** A list of URLs, or a single URL. */
 export const urlList = (key: string): Field<readonly string[]> => ({
@@ -124,7 +114,7 @@ export const tiers = (key: string): Field<readonly (readonly string[])[]> => ({
   lenient: true,
   ignored: true,
   decode: (value, issues) => decodeList(value, issues, (tier) => decodeList(tier, issues, decodeText)),
-  coerce: (value) => textsOf(value),
+  coerce: textsOf,
 });
 
 export const integer = (key: string, { lenient = false } = {}): Field<number> => ({
@@ -183,7 +173,7 @@ export const nodes: Field<readonly DhtNode[]> = {
   lenient: true,
   ignored: true,
   decode: (value, issues) => decodeList(value, issues, decodeNode),
-  coerce: (value) => textsOf(value),
+  coerce: textsOf,
 };
 
 function decodeNode(value: BencodeValue, issues: Issues): DhtNode | undefined {

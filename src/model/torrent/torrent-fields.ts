@@ -2,11 +2,10 @@
 import { type Infer, optional, refine, type Struct, type } from 'superstruct';
 import { TORRENT } from '../codec.ts';
 import { infodictDiscriminator } from '../discriminator.ts';
-import { InfoDict, propertyPath, subjectOf } from '../info-dict.ts';
+import { failuresOfRule, InfoDict, propertyPath, subjectOf } from '../info-dict.ts';
 import { nullsOf } from '../info-fields.ts';
 import { fromInput, isDictionary } from '../input.ts';
 import { withInput } from '../input-struct.ts';
-import type { Issues } from '../issues.ts';
 import { PieceLayers } from '../piece-layers.ts';
 import { Extra, Infohash, list, maybe, ReadNode, Text, TextList, Tiers, Timestamp, Url } from '../primitives.ts';
 import { pieceLayersIfV2, piecesLayersCorrect, piecesRoots } from '../rules/layers.ts';
@@ -59,27 +58,23 @@ const RULES = {
  * names; its `assign`, `omit` and so on keep the fields with the rules of `info`, but not these rules.
  */
 export const TorrentFields: Struct<TorrentFields, typeof fields.schema> = Object.entries(RULES).reduce(
-  (struct, [name, rule]) => refine(struct, name, (torrent) => failuresOfRule(torrent, rule)),
-  withInput(fields as Struct<TorrentFields, typeof fields.schema>, (value, issues) =>
-    isDictionary(value) ? fieldsOf(value, issues) : value,
+  (struct, [name, rule]) =>
+    refine(struct, name, (torrent, { path: above }) => {
+      const subject = subjectOfTorrent(torrent);
+      return !subject || failuresOfRule(rule, subject, (path) => [...above, ...torrentPath(path)]);
+    }),
+  withInput(fields as Struct<TorrentFields, typeof fields.schema>, (value, context) =>
+    isDictionary(value) ? { ...NULLS, ...fromInput(value, TORRENT, { ...context, own: ['info'] }) } : value,
   ),
 );
 
 const NULLS = nullsOf(fields);
 
-function fieldsOf(input: object, issues: Issues): object {
-  return { ...NULLS, ...fromInput(input, TORRENT, { own: ['info'], path: [], issues }) };
+function subjectOfTorrent({ info, pieceLayers }: TorrentFields): Subject | null {
+  const version = infodictDiscriminator(info);
+  return version && { ...subjectOf(info as Subject['info'], version), layers: pieceLayers ?? null };
 }
 
-/** The failures of a rule, with property names in their paths. */
-function failuresOfRule({ info, pieceLayers }: TorrentFields, rule: (subject: Subject) => void) {
-  const version = infodictDiscriminator(info);
-  if (!version) return true;
-  const subject = { ...subjectOf(info as Subject['info'], version), layers: pieceLayers ?? null };
-  rule(subject);
-  const errors = subject.issues.finish().filter(({ severity }) => severity === 'error');
-  return errors.map(({ path: [key, ...rest], message }) => ({
-    path: key === 'info' ? ['info', ...propertyPath(rest)] : ['pieceLayers', ...rest],
-    message,
-  }));
+function torrentPath([key, ...below]: readonly (string | number)[]): (string | number)[] {
+  return key === 'info' ? ['info', ...propertyPath(below)] : ['pieceLayers', ...below];
 }
