@@ -68,13 +68,8 @@ export class HashList implements Iterable<Uint8Array> {
 
   /** The hashes from `start` up to `end`, like Array's `slice`. */
   slice(start = 0, end = this.length): HashList {
-    const clamp = (index: number) => {
-      const integer = Math.trunc(index) || 0;
-      return Math.min(Math.max(integer < 0 ? integer + this.length : integer, 0), this.length);
-    };
-    const from = clamp(start);
-    const to = Math.max(from, clamp(end));
-    return new HashList(this.#bytes.subarray(from * this.hashSize, to * this.hashSize), this.hashSize, true);
+    const offset = (index: number) => Math.trunc(index) * this.hashSize;
+    return new HashList(this.#bytes.subarray(offset(start), offset(end)), this.hashSize, true);
   }
 
   /** The hash at `index` in hexadecimal; undefined out of range. */

@@ -2,6 +2,7 @@
 import { omit, type Struct, validate } from 'superstruct';
 import { ISSUE_CODES, type IssueCode } from '../../errors/codes.ts';
 import { shown } from '../../errors/errors.ts';
+import { libtorrentName } from '../../layout/libtorrent-names.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
 import { INFO } from '../codec.ts';
 import { v1Files } from '../file-item.ts';
@@ -147,7 +148,7 @@ export function safeName({ version, info, has, flat, issues }: Subject): void {
     const isOnlyFile = single || (version === 'v2' && flat?.length === 1 && flat[0]?.path.length === 1);
     // The name of a v2 file is the one in the tree.
     const fileName = version === 'v2' ? flat?.[0]?.path[0] : name;
-    if (!problem && key === used && isOnlyFile && DIRECTION_MARKS.test(fileName ?? '')) {
+    if (!problem && key === used && isOnlyFile && fileName && libtorrentName(fileName) === '') {
       const message = 'the name has only text direction marks, which libtorrent removes';
       issues.add('unsafe_path', ['info', key], message, issues.rules.ignoredByClients);
     }
@@ -160,8 +161,6 @@ export function safeName({ version, info, has, flat, issues }: Subject): void {
     else issues.forgivable('unsafe_path', ['info', key], message);
   }
 }
-
-const DIRECTION_MARKS = /^[\u200e\u200f\u202a-\u202e\u2066-\u2069]+$/;
 
 /** A single file has no flags in the models, but libtorrent reads them: a link then has no content, and a pad file is not shown. */
 function singleFileFlags({ version, info, has, issues }: Subject): void {

@@ -1,4 +1,5 @@
 /** The class of a valid torrent: its fields, files, infohashes, piece ranges and magnet link. */
+import { isDeepStrictEqual } from 'node:util';
 import { copyOf } from '../../bencode/copy.ts';
 import { decode, decodeTrusted, type Span } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
@@ -113,14 +114,6 @@ const Paths = expected<readonly string[]>(
   (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
 );
 
-/** An own property, as a field would be, so that comparisons and copies include it. */
-const INFO_BYTES = {
-  enumerable: true,
-  get(this: Torrent) {
-    return copyOf(TorrentBase.bytesOf(this).infoBytes);
-  },
-};
-
 /**
  * A valid torrent. It is immutable, and {@link write} writes exactly the bytes that it was read from. Its lists, objects and Maps are
  * read-only. All bytes, hashes, dates and unknown keys that it gives out are copies, so you may change or transfer them. To send a torrent to another thread, transfer `torrent.bencode()`
@@ -173,7 +166,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** Unknown keys beside `info`: keys with one character per byte, values as the decoder gives them. */
   readonly extra: BencodeMap;
   /** A copy of the raw `info` dictionary, which the infohash is the hash of. */
-  declare readonly infoBytes: Uint8Array;
+  readonly infoBytes: Uint8Array;
   /** Issues that did not make the torrent invalid. */
   readonly warnings: readonly Issue[];
   readonly #own: ValidatedBytes;
@@ -225,7 +218,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     this.similar = distinct(fields.info.similar, fields.similar, toHex);
     this.collections = distinct(fields.info.collections, fields.collections, (name) => name);
     this.extra = fields.extra;
-    Object.defineProperty(this, 'infoBytes', INFO_BYTES);
+    this.infoBytes = validated.infoBytes;
     this.warnings = validated.warnings;
     // A copy, because the caller may change its context.
     this.#own = { ...validated, infohashes: validated.infohashes ?? {}, context: { ...validated.context } };
@@ -253,11 +246,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   ): TorrentBase<V> | null {
     const context = requireContext(newContext);
     const { context: old, flat, totals, infohashes } = this.#own;
-    const isSame =
-      (context.profile ?? 'default') === (old.profile ?? 'default') &&
-      context.padding === old.padding &&
-      context.paddingPath === old.paddingPath &&
-      context.encoding === old.encoding;
+    const isSame = isDeepStrictEqual({ profile: 'default', ...context }, { profile: 'default', ...old });
     if (!isSame || this.warnings.length > 0) return null;
     const issues = new Issues(context.profile);
     const fields = { ...decodeTopLevelWithoutLayers(map, issues), info: this.info };
