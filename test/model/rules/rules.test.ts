@@ -386,6 +386,7 @@ describe('a single file that libtorrent reads in another way', () => {
     [{ attr: 'xp' }, 'padfile_alignment', true],
     [{ name: '\u202e' }, 'unsafe_path', true],
     [{ name: '\u200f\u2066' }, 'unsafe_path', true],
+    [{ name: '\u061c' }, 'unsafe_path', true],
   ];
   for (const [info, code, isInCompat] of CASES)
     it(`is refused by strict with ${code}: ${JSON.stringify(info)}`, () => {
