@@ -328,26 +328,19 @@ export function requireUrls(at: readonly string[], value: unknown, issues: Issue
 }
 
 /** The fields that each shorthand sets or replaces. */
-const SHORTHANDS: readonly (readonly [shorthand: keyof TorrentCreateFields, others: readonly string[]])[] = [
+const SHORTHANDS: readonly (readonly [shorthand: string, others: readonly string[]])[] = [
   ['paths', ['info.files', 'info.fileTree', 'info.length']],
   ['sources', ['info.files', 'info.fileTree', 'info.length']],
   ['trackers', ['announce', 'announceList']],
-  ['pieceLength', ['info.pieceLength']],
-  ['similar', ['info.similar']],
-  ['collections', ['info.collections']],
-  ...Object.keys(IN_INFO).map((key) => [key as keyof typeof IN_INFO, [`info.${key}`]] as const),
+  ...['pieceLength', 'similar', 'collections', ...Object.keys(IN_INFO)].map((key) => [key, [`info.${key}`]] as const),
 ];
 
 /** A shorthand excludes the fields that it sets. */
 function checkShorthands(fields: TorrentCreateFields, issues: Issues): void {
-  const info = fields.info ?? {};
-  for (const [shorthand, others] of SHORTHANDS) {
-    if (fields[shorthand] == null) continue;
-    for (const other of others) {
-      const inInfo = other.startsWith('info.');
-      const value = inInfo ? info[other.slice(5) as keyof typeof info] : fields[other as keyof TorrentCreateFields];
-      if (value == null) continue;
-      issues.add('no_duplicated_params', [shorthand], `${shorthand} and ${other} set the same value: use only one`);
-    }
-  }
+  const inInfo = Object.entries(fields.info ?? {}).map(([key, value]) => [`info.${key}`, value] as const);
+  const given: Readonly<Record<string, unknown>> = { ...fields, ...Object.fromEntries(inInfo) };
+  for (const [shorthand, others] of SHORTHANDS)
+    for (const other of others)
+      if (given[shorthand] != null && given[other] != null)
+        issues.add('no_duplicated_params', [shorthand], `${shorthand} and ${other} set the same value: use only one`);
 }

@@ -34,6 +34,9 @@ export const Path: Struct<string, null> = expected(
 );
 export const Bytes: Struct<Uint8Array, null> = expected('bytes (a Uint8Array)', isUint8Array);
 export const List: Struct<readonly unknown[], null> = expected('a list', Array.isArray);
+/** Makes a struct of iterables, which bytes are not. */
+export const iterable = <T>(what: string): Struct<Iterable<T>, null> =>
+  expected(what, (value) => Object(value) === value && !isUint8Array(value) && Symbol.iterator in (value as object));
 export const Size: Struct<number, null> = expected(
   'a whole number from 0 to 2^53 - 1',
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,

@@ -70,12 +70,7 @@ export class HybridHasher extends HasherBase {
     for (const { pieceHashes, rootHash } of trees)
       if (pieceHashes && rootHash) layers.set(toHex(rootHash), pieceHashes);
     const pieces = hashes.filter(({ type }) => type === 'v1_piece').toSorted((a, b) => a.idx - b.idx);
-    return [
-      layers,
-      new HashList(
-        pieces.map(({ hash }) => hash),
-        20,
-      ),
-    ];
+    const pieceHashes = pieces.map(({ hash }) => hash);
+    return [layers, new HashList(pieceHashes, 20)];
   }
 }

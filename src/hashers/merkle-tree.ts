@@ -7,6 +7,7 @@ import {
   checkOptions,
   expected,
   Given,
+  iterable,
   type OptionStructs,
   readSafely,
   Size,
@@ -168,10 +169,7 @@ function listOf(name: string, hashes: Iterable<Uint8Array> | Uint8Array): HashLi
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `Expected hashes of 32 bytes, not of ${hashes.hashSize}.`);
 }
 
-const Hashes = expected<Iterable<Uint8Array>>(
-  'hashes, packed or one by one',
-  (value) => Object(value) === value && Symbol.iterator in (value as object),
-);
+const Hashes = iterable<Uint8Array>('hashes, packed or one by one');
 
 function leavesOf(list: HashList, { nBlocks }: MerkleTreeShape): HashList {
   return unpadded(list, nBlocks, 'leaf hashes', () => zeroRoot(1));

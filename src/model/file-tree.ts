@@ -2,7 +2,7 @@
 import { isMap } from 'node:util/types';
 import { define, type Struct } from 'superstruct';
 import { shown } from '../errors/errors.ts';
-import { checkArgument, expected, invalidArgument, readSafely } from '../errors/guard.ts';
+import { checkArgument, expected, invalidArgument, iterable, readSafely } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { FILE_TREE_ITEM } from './file-fields.ts';
 import { entryProblem } from './file-item.ts';
@@ -43,10 +43,7 @@ export const FileTree: Struct<FileTree, null> & {
 );
 
 const AnyTree = expected<FileTree>('a file tree: a Map', isMap);
-const Files = expected<Iterable<FlatFile>>(
-  'a list of files',
-  (value) => Object(value) === value && Symbol.iterator in (value as object),
-);
+const Files = iterable<FlatFile>('a list of files');
 
 function flatten(tree: FileTree): FlatFile[] {
   checkArgument('tree', tree, AnyTree);

@@ -33,7 +33,7 @@ export interface InputContext {
  * @param own Properties that are not fields: their arrays are copied.
  */
 export function fromInput(
-  input: unknown,
+  input: object,
   fields: object,
   { own = [], path, issues }: InputContext & { own?: readonly string[] },
 ): Record<string, unknown> {
@@ -41,7 +41,7 @@ export function fromInput(
   const model: Record<string, unknown> = {};
   let extra: BencodeMap | undefined;
   const isDecoded = isMap(input) || Object.getPrototypeOf(input) === null;
-  for (const [given, value] of isMap(input) ? input : Object.entries(input as object)) {
+  for (const [given, value] of entriesOf(input)) {
     if (value === undefined) continue;
     const key = keyOf(given, isMap(input));
     if (key === 'extra' && !isDecoded) {
@@ -86,17 +86,17 @@ function takeUtf8(model: Record<string, unknown>, name: string, utf8: string): v
 }
 
 function extraOf(value: unknown, path: InputContext['path'], issues: Issues): BencodeMap {
-  if (value === null) return new Map();
-  if (isDictionary(value)) {
+  if (isDictionary(value))
     return new Map(
-      [...(isMap(value) ? value : Object.entries(value))].map(([key, entry]) => [
-        keyOf(key, isMap(value)),
-        copyOfValue(entry),
-      ]),
+      entriesOf(value).map(([key, entry]) => [keyOf(key, isMap(value)), copyOfValue(entry as BencodeValue)]),
     );
-  }
-  issues.add('type', [...path, 'extra'], `expected a Map of unknown keys, got ${shown(value)}`);
+  if (value !== null) issues.add('type', [...path, 'extra'], `expected a Map of unknown keys, got ${shown(value)}`);
   return new Map();
+}
+
+/** The entries of a plain object or a Map. */
+function entriesOf(dictionary: object): [key: unknown, value: unknown][] {
+  return isMap(dictionary) ? [...dictionary] : Object.entries(dictionary);
 }
 
 /** Whether a value can have fields: a plain object or a Map. */
@@ -170,7 +170,7 @@ export const treeOf =
       }
       above.add(node);
       const tree = new Map<string, FileTree | FileTreeItem>();
-      for (const [key, child] of isMap(node) ? node : Object.entries(node)) {
+      for (const [key, child] of entriesOf(node)) {
         const bytes = isUint8Array(key) ? key : isDecoded && isMap(node) ? keyBytes(keyOf(key, true)) : null;
         const name = bytes ? lossyText(bytes) : String(key);
         const below = [...folderPath, name];
@@ -197,8 +197,7 @@ function hasMapAsLeaf(tree: unknown): boolean {
 /** Converts piece layers of a Map or a plain object: roots as bytes or in hexadecimal, hashes packed or in a list. */
 export function layersOf(value: unknown): unknown {
   if (!isDictionary(value)) return value;
-  const entries: Iterable<[unknown, unknown]> = isMap(value) ? value : Object.entries(value);
-  return new Map([...entries].map(([key, layer]) => [rootOf(key), hashesOf(layer, 32)]));
+  return new Map(entriesOf(value).map(([key, layer]) => [rootOf(key), hashesOf(layer, 32)]));
 }
 
 function rootOf(key: unknown): unknown {

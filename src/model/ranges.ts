@@ -1,9 +1,8 @@
 /** Maps pieces to byte ranges of files, and checks bytes against the hash of a piece. */
 import { createHash } from 'node:crypto';
-import { isUint8Array } from 'node:util/types';
 import { copyOf } from '../bencode/copy.ts';
 import { MetainfoError, shown, toHex } from '../errors/errors.ts';
-import { bytesOf, checkArgument, expected, readSafely, Text } from '../errors/guard.ts';
+import { bytesOf, checkArgument, iterable, readSafely, Text } from '../errors/guard.ts';
 import { merkleRoot, sha256 } from '../hash/merkle.ts';
 import { padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
@@ -233,10 +232,7 @@ function joined(name: string, chunks: Iterable<Uint8Array>): Buffer {
   );
 }
 
-const Chunks = expected<Iterable<Uint8Array>>(
-  'a list of bytes',
-  (value) => Object(value) === value && !isUint8Array(value) && Symbol.iterator in (value as object),
-);
+const Chunks = iterable<Uint8Array>('a list of bytes');
 
 /** Whether blocks are the bytes of a v2 range. */
 function matchesV2Piece(range: Omit<V2PieceRange, 'validateData'>, blocks: Iterable<Uint8Array>): boolean {

@@ -1,12 +1,6 @@
 /** Numbers the files of a torrent as magnet links do (`so`, BEP 53), and finds the numbers of given paths. */
 import { MetainfoError, shown } from '../errors/errors.ts';
 
-/** A file with its index among all files, pad files included. */
-export interface IndexedFile {
-  path: string;
-  index: number;
-}
-
 /** The first and the last index of consecutive files. */
 export type IndexRange = [first: number, last: number];
 
@@ -29,13 +23,19 @@ export function* indexesOfTree(
 /**
  * The index ranges of the files at the given paths or below them, without pad files.
  *
+ * @param indexes The index of each file among all files, pad files included.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path that is not in the torrent
  */
-export function indexRangesOf(files: Iterable<IndexedFile>, paths: readonly string[]): IndexRange[] {
+export function indexRangesOf(
+  files: readonly { path: string }[],
+  indexes: readonly number[],
+  paths: readonly string[],
+): IndexRange[] {
   const unused = new Set(paths);
   const selected = new Set(paths);
   const ranges: IndexRange[] = [];
-  for (const { path, index } of files) {
+  for (const [i, index] of indexes.entries()) {
+    const { path } = files[i] as { path: string };
     const matches = prefixesOf(path).filter((prefix) => selected.has(prefix));
     if (matches.length === 0) continue;
     for (const prefix of matches) unused.delete(prefix);

@@ -1,6 +1,6 @@
 /** The rule of hybrids: v1 and v2 must describe the same files (BEP 52), compared by the BEP or as libtorrent compares them. */
 import { shown } from '../../errors/errors.ts';
-import { BITCOMET_PAD, firstMispadded, firstUnaligned } from '../../layout/padding.ts';
+import { firstMispadded, firstUnaligned, isNamedLikePad } from '../../layout/padding.ts';
 import { type FileItem, v1Files } from '../file-item.ts';
 import type { FlatFile } from '../flat-tree.ts';
 import type { Subject } from './subject.ts';
@@ -92,7 +92,7 @@ function matchAsLibtorrent(
   if (!(pieceLength && pieceLength > 0)) return;
   const v1 = list.map((file): Entry => {
     const path = info.files ? (file.pathUtf8 ?? file.path) : [nameUtf8 ?? name ?? ''];
-    const padding = isPad(file) || path.some((part) => part.includes(BITCOMET_PAD));
+    const padding = isPad(file) || isNamedLikePad(path);
     return { length: file.length, isPad: padding, path: padding || file.length === 0 ? null : path };
   });
   const v2 = flat.flatMap(({ length, path }): Entry[] => {

@@ -129,9 +129,14 @@ function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unk
   const map = new Map<string, unknown>();
   for (const [key, entry] of isMap(value) ? value : Object.entries(value as object)) {
     if (entry === undefined || entry === null) continue;
-    if (key === 'extra' && !isMap(value) && isExtra(entry))
-      addExtra(map, entry, { value: value as object, path, issues });
-    else map.set(keyOf(key, isMap(value)), entry);
+    if (key !== 'extra' || isMap(value) || !isExtra(entry)) map.set(keyOf(key, isMap(value)), entry);
+    else {
+      for (const [name, unknown] of entry) {
+        if (Object.hasOwn(value, name))
+          issues.add('alias', [...path, name], `${name} is also given in extra: use only one`);
+        map.set(keyOf(name, true), unknown);
+      }
+    }
   }
   return map;
 }
@@ -139,17 +144,6 @@ function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unk
 /** Whether a value is the `extra` of a model, a Map of on-disk keys: decoded values of a key `extra` are no such Map. */
 function isExtra(value: unknown): value is Map<string, unknown> {
   return isMap(value) && [...value.keys()].every((key) => typeof key === 'string');
-}
-
-function addExtra(
-  map: Map<string, unknown>,
-  extra: ReadonlyMap<string, unknown>,
-  { value, path, issues }: { value: object; path: Path; issues: Issues },
-): void {
-  for (const [key, entry] of extra) {
-    if (Object.hasOwn(value, key)) issues.add('alias', [...path, key], `${key} is also given in extra: use only one`);
-    map.set(keyOf(key, true), entry);
-  }
 }
 
 /** A list of hashes to be packed, after its bytes have been counted against the limit. */

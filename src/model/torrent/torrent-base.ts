@@ -407,8 +407,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     const selected = checkArgument('paths', paths, Paths);
     const indexes =
       this.torrentVersion === 'v1' ? this.#indexesOfList() : indexesOfTree(this.files, this.info.pieceLength);
-    const files = Array.from(indexes, (index, i) => ({ path: (this.files[i] as TorrentFile).path, index }));
-    return indexRangesOf(files, selected);
+    return indexRangesOf(this.files, [...indexes], selected);
   }
 
   #indexesOfList(): number[] {
