@@ -5,7 +5,7 @@ import { shown } from '../errors/errors.ts';
 import { MAX_THREADS } from '../hash/hash-request.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { AbsolutePath, maybe } from '../model/primitives.ts';
+import { AbsolutePath, maybe, valueStruct } from '../model/primitives.ts';
 
 // Each struct has the name of the issue code that it reports.
 
@@ -20,15 +20,8 @@ const paths: Struct<readonly string[], null> = define('paths', (value, { path: a
   });
 });
 
-const threads: Struct<number, null> = define(
-  'threads',
-  (value) => isWhole(value, 1, MAX_THREADS) || `expected 1 to ${MAX_THREADS}, got ${shown(value)}`,
-);
-
-const progress: Struct<boolean, null> = define(
-  'progress',
-  (value) => typeof value === 'boolean' || `expected true or false, got ${shown(value)}`,
-);
+const threads = valueStruct<number>('threads', `1 to ${MAX_THREADS}`, (value) => isWhole(value, 1, MAX_THREADS));
+const progress = valueStruct<boolean>('progress', 'true or false', (value) => typeof value === 'boolean');
 
 /** The limit must be at least one read. */
 const memoryLimit: Struct<number, null> = define('memory_limit', (value, { branch }) => {
@@ -39,16 +32,13 @@ const memoryLimit: Struct<number, null> = define('memory_limit', (value, { branc
 });
 
 const powerOfTwo = (name: string, least: number): Struct<number, null> =>
-  define(name, (value) => {
-    const atLeast = least > 1 ? ` of at least ${least}` : '';
-    const isOne = isPowerOfTwo(value) && value >= least && value <= MAX_PIECE_LENGTH;
-    return isOne || `expected a power of two${atLeast}, got ${shown(value)}`;
-  });
+  valueStruct<number>(
+    name,
+    `a power of two${least > 1 ? ` of at least ${least}` : ''}`,
+    (value) => isPowerOfTwo(value) && value >= least && value <= MAX_PIECE_LENGTH,
+  );
 
-const anySize: Struct<number, null> = define(
-  'read_size',
-  (value) => isWhole(value, 1, MAX_PIECE_LENGTH) || `expected a size from 1, got ${shown(value)}`,
-);
+const anySize = valueStruct<number>('read_size', 'a size from 1', (value) => isWhole(value, 1, MAX_PIECE_LENGTH));
 
 const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, null>) =>
   type({

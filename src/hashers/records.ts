@@ -2,18 +2,15 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { isUint8Array } from 'node:util/types';
-import { define, enums, type Infer, refine, type Struct, string, type } from 'superstruct';
+import { enums, type Infer, refine, type Struct, string, type } from 'superstruct';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
 import { checkOptions, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { ByteLength, type FieldStructs } from '../model/primitives.ts';
+import { ByteLength, type FieldStructs, valueStruct } from '../model/primitives.ts';
 
-const Bytes: Struct<Uint8Array, null> = define(
-  'bytes',
-  (value) => isUint8Array(value) || `Expected a Uint8Array, got ${shown(value)}`,
-);
+const Bytes = valueStruct<Uint8Array>('bytes', 'a Uint8Array', isUint8Array);
 const chunkFields = type({
   /** The path of the file. */
   path: string(),

@@ -97,9 +97,10 @@ export const NewDate: Struct<Date, null> = refine(
 export const Extra = valueStruct<BencodeMap>('extra', 'a Map of unknown keys', isMap);
 
 /** An absolute path in the file system. */
-export const AbsolutePath: Struct<string, null> = define(
+export const AbsolutePath = valueStruct<string>(
   'path_root',
-  (value) => (typeof value === 'string' && path.isAbsolute(value)) || `expected an absolute path, got ${shown(value)}`,
+  'an absolute path',
+  (value) => typeof value === 'string' && path.isAbsolute(value),
 );
 
 export const Whole = valueStruct<number>('integer', 'an integer', Number.isInteger);
@@ -110,7 +111,7 @@ export const choice = <T extends string>(...values: readonly T[]): Struct<T, nul
   valueStruct('choice', `one of ${values.join(', ')}`, (value) => values.includes(value as T));
 
 /** A struct whose failures describe the value in few words. */
-function valueStruct<T>(type: string, what: string, test: (value: unknown) => boolean): Struct<T, null> {
+export function valueStruct<T>(type: string, what: string, test: (value: unknown) => boolean): Struct<T, null> {
   return define<T>(type, (value) => test(value) || message(what, value));
 }
 

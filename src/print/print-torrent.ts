@@ -154,10 +154,8 @@ function trackerRows(torrent: Torrent): Row[] {
 }
 
 function listRows(label: string, values: readonly string[], short: boolean): Row[] {
-  return cutRows(
-    values.map((value) => [label, value]),
-    short,
-  );
+  const rows = values.map((value): Row => [label, value]);
+  return cutRows(rows, short);
 }
 
 function cutRows(rows: readonly Row[], short: boolean): Row[] {
