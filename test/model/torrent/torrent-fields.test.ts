@@ -32,6 +32,8 @@ describe('TorrentFields', () => {
     const [[root, layer] = []] = pieceLayers ?? [];
     const at = `pieceLayers.${root}`;
     assert.deepEqual(failures({ info }, TorrentFields), [['piece_layers_if_v2', 'pieceLayers']]);
+    const nested = type({ torrent: TorrentFields });
+    assert.deepEqual(failures({ torrent: { info } }, nested), [['piece_layers_if_v2', 'torrent.pieceLayers']]);
     assert.deepEqual(failures({ info, pieceLayers: new Map() }, TorrentFields), [['pieces_layers_correct', at]]);
     const short = new Map([[root, (layer as HashList).slice(1)]]);
     assert.deepEqual(failures({ info, pieceLayers: short }, TorrentFields), [['pieces_layers_correct', at]]);
