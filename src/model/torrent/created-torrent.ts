@@ -55,7 +55,8 @@ function usualTorrent({ version, bytes, encoded, totals }: EncodedTorrent): Torr
   const infoMap = torrent.get('info') as BencodeMap;
   const [files, tree, layers] = [infoMap.get('files'), infoMap.get('file tree'), torrent.get('piece layers')];
   // Unknown keys of a draft may have any name, also that of a list of files, and `name.utf-8` must equal a name in the tree.
-  const isUsual = [files, tree, layers].every(isRawOrAbsent) && !infoMap.has('name.utf-8');
+  const areEncoded = [files, tree, layers].every((one: unknown) => one === undefined || one instanceof RawBencode);
+  const isUsual = areEncoded && !infoMap.has('name.utf-8');
   if (errors.length > 0 || !span || !isUsual || infodictDiscriminator(infoMap) !== version) return null;
 
   const issues = new Issues('default', NO_LIMITS);
@@ -75,10 +76,6 @@ function usualTorrent({ version, bytes, encoded, totals }: EncodedTorrent): Torr
   const infoBytes = bytes.subarray(span.start, span.end);
   const validated = { bytes, infoBytes, flat, totals, warnings: [], context: {} };
   return new TorrentBase(version, all as never, validated) as Torrent;
-}
-
-function isRawOrAbsent(value: unknown): boolean {
-  return value === undefined || value instanceof RawBencode;
 }
 
 const pending = (key: string) => ({ key, decode: () => [] });
