@@ -3,7 +3,6 @@ import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { Engine } from '../hash/engine.ts';
 import type { checkedResources, Digests, HashJob, HashRequest, RequestedFile } from '../hash/hash-request.ts';
-import { requestedPadFile } from '../hash/make-requested-files.ts';
 import { pathOf } from '../hash/open-without-links.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import { type DiskFile, rangeOf } from './match-files.ts';
@@ -15,22 +14,21 @@ export interface CandidateRange {
   offset: number;
   /** Bytes. */
   length: number;
-  /** Bytes of zeros that follow in the last piece; null if the torrent ends with the range. */
-  padding: number | null;
-  /** v1: the rest of its pieces, before and after it, which is in its place. */
-  around?: { before: readonly RequestedFile[]; after: readonly RequestedFile[] } | undefined;
+  /** v1: the rest of its pieces, before and after it: files that are in their places, and pad files. */
+  before?: readonly RequestedFile[];
+  after?: readonly RequestedFile[];
+  /** Whether the torrent ends with it, perhaps in a short piece. */
+  isLast?: boolean;
 }
 
 /** A range with the rest of its pieces. */
-function planFiles({ file, offset, length, padding, around }: CandidateRange): RequestedFile[] {
-  const own = rangeOf(file, offset, length);
-  const pads = padding ? [requestedPadFile(padding)] : [];
-  return [...(around?.before ?? []), own, ...(around?.after ?? []), ...pads];
+function planFiles({ file, offset, length, before = [], after = [] }: CandidateRange): RequestedFile[] {
+  return [...before, rangeOf(file, offset, length), ...after];
 }
 
-/** The bytes that are hashed for a range. */
+/** The bytes that are hashed for a range, pad files included. */
 export function bytesOf(range: CandidateRange): number {
-  return planFiles(range).reduce((sum, { length }) => sum + length, 0) - (range.padding ?? 0);
+  return planFiles(range).reduce((sum, { length }) => sum + length, 0);
 }
 
 /** How to hash ranges. */
@@ -141,7 +139,7 @@ function* batchesOf(ranges: readonly CandidateRange[]): Generator<CandidateRange
   for (const range of ranges) {
     batch.push(range);
     bytes += bytesOf(range);
-    if (batch.length < MAX_RANGES && bytes < MAX_BYTES && range.padding !== null) continue;
+    if (batch.length < MAX_RANGES && bytes < MAX_BYTES && !range.isLast) continue;
     yield batch;
     [batch, bytes] = [[], 0];
   }

@@ -21,7 +21,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
 import { bytesOf, CandidateHashes, type CandidateHashing, type CandidateRange } from './candidates.ts';
-import { type DiskFile, diskNames, type MatchedFile, rangeOf, statFile } from './match-files.ts';
+import { type DiskFile, diskFileAt, diskNames, type MatchedFile, rangeOf, statFile } from './match-files.ts';
 import { depthOf, NearestFiles } from './nearest.ts';
 import { type PieceLayout, v1PieceLayout, v2PieceLayout } from './piece-layout.ts';
 import { reportOf, type VerifiedFile, type VerifyReport } from './report.ts';
@@ -323,12 +323,12 @@ class Search {
     for (const [i, length] of table.lengths.entries()) {
       const candidates = this.#bySize.get(length);
       if (!candidates) continue;
-      const { diskPath, mtimeMs, ctimeMs } = table.at(i) as ScannedFile;
-      if (this.#known.has(diskPath)) continue;
-      this.#known.add(diskPath);
-      const owner = this.#owners.get(diskPath) ?? null;
+      const file = diskFileAt(table, i);
+      if (this.#known.has(file.diskPath)) continue;
+      this.#known.add(file.diskPath);
+      const owner = this.#owners.get(file.diskPath) ?? null;
       const isInPlace = owner !== null && this.#report.files[owner]?.status === 'complete';
-      candidates.push({ file: { diskPath, size: length, mtimeMs, ctimeMs }, owner, isInPlace });
+      candidates.push({ file, owner, isInPlace });
     }
   }
 
@@ -349,7 +349,7 @@ class Search {
     // The verification has read those that are in their place.
     for (const one of candidates) if (one.isInPlace) compare(one, files[one.owner as number]?.piecesRoot);
     const others = candidates.filter(({ isInPlace }) => !isInPlace);
-    const ranges = others.map(({ file }) => ({ file, offset: 0, length: file.size, padding: 0 }));
+    const ranges = others.map(({ file }) => ({ file, offset: 0, length: file.size }));
     for (const [i, root] of (await this.#hash(ranges, 'v2')).entries()) compare(others[i] as Candidate, root);
     return [];
   }
@@ -368,7 +368,7 @@ class Search {
         continue;
       }
       const { first, ...rest } = span;
-      const key = [wanted.length, ...Object.values(rest)].join();
+      const key = JSON.stringify([wanted.length, rest]);
       const group = groups.get(key) ?? { span, wanted: [] };
       group.wanted.push({ wanted, first });
       groups.set(key, group);
@@ -406,13 +406,13 @@ class Search {
     const before = candidates.length > 0 ? await this.#contentBetween(map, from, start) : null;
     const after = before && (await this.#contentBetween(map, end, to));
     if (!before || !after) return;
-    const padding = to < last * pieceLength ? null : 0;
+    const isLast = to === map.end;
     const ranges = candidates.map(
-      ({ file }): CandidateRange => ({ file, offset: 0, length: file.size, padding, around: { before, after } }),
+      ({ file }): CandidateRange => ({ file, offset: 0, length: file.size, before, after, isLast }),
     );
-    const expected = HashList.viewOf((this.#torrent.info as InfoDictV1).pieces).subarray(first * 20, last * 20);
+    const expected = this.#expected(first, last - first);
     for (const [i, hashes] of (await this.#hash(ranges, 'v1')).entries())
-      if (hashes && Buffer.compare(hashes, expected) === 0) wanted.proven.push(candidates[i] as Candidate);
+      if (hashes && toHex(hashes) === expected) wanted.proven.push(candidates[i] as Candidate);
   }
 
   /** The content from one offset to another: files in their places and pad files; null if some of it is not there. */
@@ -447,34 +447,25 @@ class Search {
 
   /** Compares all candidates of a size with all files whose pieces lie at the same offsets. */
   async #compareGroup(span: Span, wanted: { wanted: Wanted; first: number }[], map: PieceLayout): Promise<void> {
-    const { pieceLength } = map;
-    const bytes = HashList.viewOf((this.#torrent.info as InfoDictV1).pieces);
-    const pieces = (first: number, count: number) => toHex(bytes.subarray(first * 20, (first + count) * 20));
-    const ofFirst = new Set(wanted.map(({ first }) => pieces(first, 1)));
     let candidates = this.#bySize.get((wanted[0] as { wanted: Wanted }).wanted.length) ?? [];
-    const one = Math.min(pieceLength, span.length);
-    const isWhole = one === span.length;
-    const firsts = candidates.map(
-      ({ file }): CandidateRange => ({
-        file,
-        offset: span.offset,
-        length: one,
-        padding: isWhole ? span.padding : 0,
-      }),
-    );
-    let hashes = await this.#hash(firsts, 'v1');
-    const isPossible = (_: unknown, i: number) => hashes[i] != null && ofFirst.has(toHex(hashes[i]));
-    candidates = candidates.filter(isPossible);
-    hashes = hashes.filter(isPossible);
-    if (!isWhole) {
-      const all = candidates.map(
-        ({ file }): CandidateRange => ({ file, offset: span.offset, length: span.length, padding: span.padding }),
-      );
-      hashes = await this.#hash(all, 'v1');
+    const { count, offset, length, after, isLast } = span;
+    if (count > 1) {
+      const firsts = candidates.map(({ file }) => ({ file, offset, length: map.pieceLength }));
+      const hashes = await this.#hash(firsts, 'v1');
+      const possible = new Set(wanted.map(({ first }) => this.#expected(first, 1)));
+      candidates = candidates.filter((_, i) => hashes[i] && possible.has(toHex(hashes[i])));
     }
+    const ranges = candidates.map(({ file }): CandidateRange => ({ file, offset, length, after, isLast }));
     const byHashes = new Map<string, Candidate[]>();
-    for (const { wanted: one, first } of wanted) shareList(one, byHashes, pieces(first, span.count));
-    for (const [i, hash] of hashes.entries()) if (hash) byHashes.get(toHex(hash))?.push(candidates[i] as Candidate);
+    for (const { wanted: one, first } of wanted) shareList(one, byHashes, this.#expected(first, count));
+    for (const [i, hashes] of (await this.#hash(ranges, 'v1')).entries())
+      if (hashes) byHashes.get(toHex(hashes))?.push(candidates[i] as Candidate);
+  }
+
+  /** The v1 hashes of consecutive pieces in the torrent. */
+  #expected(first: number, count: number): string {
+    const hashes = HashList.viewOf((this.#torrent.info as InfoDictV1).pieces);
+    return toHex(hashes.subarray(first * 20, (first + count) * 20));
   }
 
   async #hash(ranges: readonly CandidateRange[], version: 'v1' | 'v2'): Promise<(Uint8Array | null)[]> {
@@ -518,8 +509,10 @@ interface Span {
   offset: number;
   /** Bytes of the file in these pieces. */
   length: number;
-  /** Bytes of pad files in the last piece; null if the torrent ends in it. */
-  padding: number | null;
+  /** The pad files in the last piece, as one. */
+  after: RequestedFile[];
+  /** Whether the torrent ends with the last piece. */
+  isLast: boolean;
 }
 
 /** The pieces within the file of an entry; null if there are none. */
@@ -539,15 +532,9 @@ function spanOf(map: PieceLayout, entry: number): Span | null {
   const count = last - first;
   if (count <= 0) return null;
   const length = Math.min(end, last * pieceLength) - start - offset;
-  if (!isLastOwn || end === pieceEnd) return { first, count, offset, length, padding: 0 };
-  // The piece at the end of the torrent may be short, with some pad bytes in it: nothing is known of such a piece.
-  if (ownEnd < pieceEnd && ownEnd > end)
-    return count === 1 ? null : { ...wholePieces(first, count - 1, pieceLength), offset };
-  return { first, count, offset, length, padding: ownEnd >= pieceEnd ? pieceEnd - end : null };
-}
-
-function wholePieces(first: number, count: number, pieceLength: number): Omit<Span, 'offset'> {
-  return { first, count, length: count * pieceLength, padding: 0 };
+  const padding = isLastOwn ? Math.min(pieceEnd, torrentEnd) - end : 0;
+  const after = padding > 0 ? [requestedPadFile(padding)] : [];
+  return { first, count, offset, length, after, isLast: last * pieceLength >= torrentEnd };
 }
 
 /**
@@ -564,17 +551,17 @@ function chosen(wanted: readonly Wanted[], proof: MovedFile['proof'], own: strin
   const equals = new Map([...targets].map(([proven, to]) => [proven, new EqualFiles(proven, own, to)]));
   const choices = new Map<Wanted, string>();
   const used = new Set<string>();
-  for (const [where, isNamed] of [
-    ['left', false],
-    ['freeInside', true],
-    ['freeInside', false],
-    ['freeElsewhere', true],
-    ['freeElsewhere', false],
+  for (const [rank, isNamed] of [
+    [0, false],
+    [1, true],
+    [1, false],
+    [2, true],
+    [2, false],
   ] as const) {
     for (const one of found) {
       if (choices.has(one)) continue;
       const name = isNamed ? nodePath.basename(one.to) : null;
-      const free = equals.get(one.proven)?.[where];
+      const free = equals.get(one.proven)?.free[rank];
       const from = free?.nearest(one.to, name, (path) => !used.has(path)) ?? null;
       if (from === null) continue;
       choices.set(one, from);
@@ -597,17 +584,13 @@ function chosen(wanted: readonly Wanted[], proof: MovedFile['proof'], own: strin
   });
 }
 
-/** Files of one content. */
+/** The files of one content. */
 class EqualFiles {
-  /** All of them: first files that are in no place, and those with few folders before others. */
+  /** First those that are in no place, and those with few folders before others. */
   readonly paths: readonly string[];
-  /** Files that a swap which was killed has left: they come first, so that another one finishes its work. */
-  readonly left: NearestFiles;
-  /** Files in the content's own folder that are in no place, and may be moved. */
-  readonly freeInside: NearestFiles;
-  /** Files in other folders that may be moved. */
-  readonly freeElsewhere: NearestFiles;
-  readonly #freeCount: number;
+  /** Those that may be moved, by {@link rankOf}. */
+  readonly free: readonly NearestFiles[];
+  readonly #freePaths: readonly string[];
   readonly #targets: readonly string[];
   readonly #files: ReadonlyMap<string, DiskFile>;
   #shared: NearestFiles | null = null;
@@ -616,20 +599,18 @@ class EqualFiles {
   constructor(candidates: readonly Candidate[], own: string | null, targets: readonly string[]) {
     this.#targets = targets;
     this.#files = new Map(candidates.map(({ file }) => [file.diskPath, file]));
-    const pathsOf = (isInPlace: boolean) =>
-      candidates
-        .filter((one) => one.isInPlace === isInPlace)
-        .map(({ file }) => ({ path: file.diskPath, depth: depthOf(file.diskPath) }))
-        .sort((a, b) => a.depth - b.depth || (a.path < b.path ? -1 : 1))
-        .map(({ path }) => path);
-    const free = pathsOf(false);
-    this.paths = [...free, ...pathsOf(true)];
-    const inside = new Set(free.filter((path) => own !== null && isWithin(own, path)));
-    const among = (isWanted: (path: string) => boolean) => new NearestFiles(free.filter(isWanted), targets);
-    this.left = among((path) => inside.has(path) && isTemporary(nodePath.basename(path)));
-    this.freeInside = among((path) => inside.has(path));
-    this.freeElsewhere = among((path) => !inside.has(path));
-    this.#freeCount = free.length;
+    const sorted = candidates
+      .map(({ file: { diskPath }, isInPlace }) => ({ path: diskPath, depth: depthOf(diskPath), isInPlace }))
+      .sort((a, b) => Number(a.isInPlace) - Number(b.isInPlace) || a.depth - b.depth || (a.path < b.path ? -1 : 1));
+    this.paths = sorted.map(({ path }) => path);
+    this.#freePaths = sorted.flatMap(({ path, isInPlace }) => (isInPlace ? [] : [path]));
+    const ranks = this.#freePaths.map((path) => rankOf(path, own));
+    this.free = [0, 1, 2].map((rank) => {
+      return new NearestFiles(
+        this.#freePaths.filter((_, i) => ranks[i] === rank),
+        targets,
+      );
+    });
   }
 
   hashed(path: string): MovedFile['hashed'] {
@@ -639,10 +620,16 @@ class EqualFiles {
 
   /** Files to link to once all free ones are chosen: those in their places only if there are no others. */
   get shared(): NearestFiles {
-    this.#shared ??= new NearestFiles(
-      this.#freeCount > 0 ? this.paths.slice(0, this.#freeCount) : this.paths,
-      this.#targets,
-    );
+    this.#shared ??= new NearestFiles(this.#freePaths.length > 0 ? this.#freePaths : this.paths, this.#targets);
     return this.#shared;
   }
+}
+
+/**
+ * The rank of a file among those that may be moved. First comes what a swap that was killed has left, so that another one finishes
+ * its work, then other files in the content's own folder, then files elsewhere.
+ */
+function rankOf(path: string, own: string | null): 0 | 1 | 2 {
+  if (own === null || !isWithin(own, path)) return 2;
+  return isTemporary(nodePath.basename(path)) ? 0 : 1;
 }

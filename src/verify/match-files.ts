@@ -25,6 +25,12 @@ export interface DiskFile {
   ctimeMs: number;
 }
 
+/** A file of a scan. */
+export function diskFileAt(table: FileTable<ScannedFile>, index: number): DiskFile {
+  const { diskPath, length, mtimeMs, ctimeMs } = table.at(index) as ScannedFile;
+  return { diskPath, size: length, mtimeMs, ctimeMs };
+}
+
 /** A range of a file. */
 export function rangeOf({ diskPath, size, mtimeMs }: DiskFile, offset: number, length: number): RequestedFile {
   return { path: systemPath(diskPath), offset, length, size, mtimeMs };
@@ -88,7 +94,7 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
   }
   const names = isFolder ? diskNames(torrent) : [nodePath.basename(path)];
   const { found, foundAs, extraFiles } = isFolder
-    ? await filesIn(path, { names, others: () => otherNames(torrent, names) }, options)
+    ? await filesIn(path, { torrent, names }, options)
     : await onlyFile(path, options);
   const files = TorrentBase.filesOf(torrent).map(({ path: name, length, attr, piecesRoot }, i): MatchedFile => {
     const ownName = names[i] as string;
@@ -127,7 +133,7 @@ async function onlyFile(path: string, options: BeneathOptions): Promise<Found> {
  */
 async function filesIn(
   folder: string,
-  { names, others }: { names: readonly string[]; others: () => OtherNames },
+  { torrent, names }: WantedNames,
   { followOutside = false, ...options }: MatchOptions,
 ): Promise<Found> {
   const found: Found['found'] = new Map();
@@ -148,35 +154,22 @@ async function filesIn(
   /** By path, with the index in the table; null for a link and the like. */
   const extra = new Map<string, number | null>();
   const table = new FileTable<ScannedFile>(scanned);
-  const fileAt = (index: number): DiskFile => {
-    const { diskPath, length, mtimeMs, ctimeMs } = table.at(index) as ScannedFile;
-    return { diskPath, size: length, mtimeMs, ctimeMs };
-  };
   for (let index = 0; index < table.length; index += 1) {
     const name = table.pathAt(index);
-    if (wanted.has(name)) found.set(name, fileAt(index));
+    if (wanted.has(name)) found.set(name, diskFileAt(table, index));
     else extra.set(name, index);
   }
-  const foundAs = findUnderOtherNames(names, others, { found, extra, fileAt });
+  const foundAs = findUnderOtherNames({ torrent, names }, { found, extra, table });
   for (const [path, error] of odd) if (isEntry(error)) extra.set(path, null);
   const root = followOutside ? null : scanned.root;
-  const outside = new Map<string, boolean>();
-  // The answer does not depend on the files outside, so nobody learns from it which of them exist.
-  const leadsOut = async (link: string): Promise<boolean> => {
-    const known = outside.get(link);
-    if (known !== undefined) return known;
-    const target = await realPath(nodePath.join(scanned.root, link)).catch(() => null);
-    const isOut = root !== null && target !== null && !isWithin(root, target);
-    outside.set(link, isOut);
-    return isOut;
-  };
   for (const name of odd.size === 0 ? [] : wanted) {
     if (found.has(name)) continue;
     const at = pathsTo(name).find((path) => odd.has(path));
     if (at === undefined) continue;
     const error = odd.get(at) ?? null;
     const isHere = at === name;
-    const isFolderOutside = !isHere && (await leadsOut(at));
+    // The answer does not depend on the files outside, so nobody learns from it which of them exist.
+    const isFolderOutside = !isHere && root !== null && (await leadsOut(nodePath.join(root, at), root));
     const entry =
       error && !isHere && !isEntry(error)
         ? { problem: error.message, error }
@@ -191,14 +184,23 @@ async function filesIn(
   return { found, foundAs, extraFiles: [...extra.keys()] };
 }
 
-/** Other paths under which clients leave a file: for the index of a file, the most likely one first. */
-type OtherNames = (index: number) => string[];
+/** Whether a path leads out of the folder. */
+async function leadsOut(path: string, root: string): Promise<boolean> {
+  const target = await realPath(path).catch(() => null);
+  return target !== null && !isWithin(root, target);
+}
+
+/** The torrent, and the usual paths of its files. */
+interface WantedNames {
+  torrent: Torrent;
+  names: readonly string[];
+}
 
 /** The endings that clients give to files which are not complete: qBittorrent; Transmission and others. */
 const UNFINISHED = ['.!qB', '.part'];
 
-/** @param names The usual paths of the files. */
-function otherNames(torrent: Torrent, names: readonly string[]): OtherNames {
+/** Finds other paths under which clients leave a file: for the index of a file, the most likely one first. */
+function otherNames({ torrent, names }: WantedNames): (index: number) => string[] {
   const stored = storedNames(torrent);
   // The name of the file in the tree may be another one than that of the torrent.
   const only = names.length === 1 && torrent.torrentVersion === 'v2' ? [torrent.name] : [];
@@ -214,7 +216,7 @@ function otherNames(torrent: Torrent, names: readonly string[]): OtherNames {
 interface Listed extends Pick<Found, 'found'> {
   /** The files that no name of the torrent fits, with their indexes. */
   extra: Map<string, number | null>;
-  fileAt: (index: number) => DiskFile;
+  table: FileTable<ScannedFile>;
 }
 
 /**
@@ -222,14 +224,11 @@ interface Listed extends Pick<Found, 'found'> {
  *
  * @returns The path of each file that was found, by its usual path.
  */
-function findUnderOtherNames(
-  names: readonly string[],
-  others: () => OtherNames,
-  { found, extra, fileAt }: Listed,
-): Map<string, string> {
+function findUnderOtherNames(wanted: WantedNames, { found, extra, table }: Listed): Map<string, string> {
+  const { names } = wanted;
   const foundAs = new Map<string, string>();
   if (extra.size === 0 || found.size === names.length) return foundAs;
-  const othersOf = others();
+  const othersOf = otherNames(wanted);
   let composed: Map<string, string> | null = null;
   for (const [i, name] of names.entries()) {
     if (found.has(name)) continue;
@@ -240,7 +239,7 @@ function findUnderOtherNames(
     }
     const index = other === undefined ? null : extra.get(other);
     if (other === undefined || index == null) continue;
-    found.set(name, fileAt(index));
+    found.set(name, diskFileAt(table, index));
     foundAs.set(name, other);
     extra.delete(other);
   }

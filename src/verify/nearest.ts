@@ -10,9 +10,8 @@ interface Place {
 /** A folder above one of the paths that are asked for, and the files below it. */
 interface Folder {
   below: Map<string, Folder>;
-  /** All files, and those of one name. The best one is last, and is dropped once it is taken. */
-  files: Place[];
-  named: Map<string, Place[]>;
+  /** The files of each name, and all of them as those of null. The best one is last, and is dropped once it is taken. */
+  files: Map<string | null, Place[]>;
 }
 
 /**
@@ -36,12 +35,12 @@ export class NearestFiles {
     for (const target of targets) this.#foldersOf(target, true);
     for (const path of paths.toReversed()) {
       const place = { path, depth: depthOf(path) };
-      const name = nodePath.basename(path);
-      for (const { files, named } of this.#foldersOf(path)) {
-        files.push(place);
-        const list = named.get(name);
-        if (list) list.push(place);
-        else named.set(name, [place]);
+      for (const { files } of this.#foldersOf(path)) {
+        for (const name of [null, nodePath.basename(path)]) {
+          const list = files.get(name);
+          if (list) list.push(place);
+          else files.set(name, [place]);
+        }
       }
     }
   }
@@ -59,8 +58,8 @@ export class NearestFiles {
     }
     const folders = this.#foldersOf(to).reverse();
     let [best, bestSteps] = [null as string | null, Infinity];
-    for (const [up, { files, named }] of folders.entries()) {
-      const list = (name === null ? files : named.get(name)) ?? [];
+    for (const [up, { files }] of folders.entries()) {
+      const list = files.get(name) ?? [];
       while (list.length > 0 && !isFree((list.at(-1) as Place).path)) list.pop();
       const place = list.at(-1);
       if (place === undefined) continue;
@@ -90,7 +89,7 @@ export class NearestFiles {
 }
 
 function newFolder(): Folder {
-  return { below: new Map(), files: [], named: new Map() };
+  return { below: new Map(), files: new Map() };
 }
 
 /** The number of components of a path. */

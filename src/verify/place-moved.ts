@@ -120,10 +120,7 @@ class Placer implements PlacedContent {
 
   async makeEmpty(to: string): Promise<void> {
     const target = await this.#targetOf(to);
-    const file = await open(systemPath(target), 'wx').catch((error: unknown) => {
-      throw writeError(error, target);
-    });
-    await file.close();
+    await (await written(target, open(systemPath(target), 'wx'))).close();
   }
 
   async place(moved: readonly MovedFile[]): Promise<void> {
@@ -165,17 +162,10 @@ class Placer implements PlacedContent {
     const target = await this.#targetOf(to);
     const hashed = await this.#requireHashed(one);
     const isRename = this.#how === 'rename';
-    if (isRename && (await this.#isSecondName(target, one))) {
-      await rename(systemPath(from), systemPath(target)).catch((error: unknown) => {
-        throw writeError(error, target);
-      });
-      return;
-    }
+    if (isRename && (await this.#isSecondName(target, one)))
+      return written(target, rename(systemPath(from), systemPath(target)));
     if (await this.#link(one, target, hashed)) {
-      if (!isRename) return;
-      await rm(systemPath(from)).catch((error: unknown) => {
-        throw writeError(error, from);
-      });
+      if (isRename) await written(from, rm(systemPath(from)));
       return;
     }
     if (!isRename) throw noLinks(from, target);
@@ -200,12 +190,20 @@ class Placer implements PlacedContent {
   }
 
   /**
-   * Makes a hard link to a file, and makes sure that it leads to the file that was hashed. Returns false where there are no links.
+   * Makes a hard link, which never replaces a file, and makes sure that it leads to the file that was hashed. Returns false where
+   * there are no links.
    *
    * @throws {MetainfoError} `ERR_FILE_CHANGED`, `ERR_OUTPUT_EXISTS` and errors of writing
    */
   async #link({ from }: MovedFile, target: string, hashed: Stats): Promise<boolean> {
-    if ((await linkOrNull(from, target)) === 'unsupported') return false;
+    try {
+      await link(systemPath(from), systemPath(target));
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') throw fromSystemError(error, from, 'read');
+      if (NO_LINKS.has(code)) return false;
+      throw writeError(error, target);
+    }
     const made = await lstat(systemPath(target));
     this.#linked.add(idOf(hashed));
     if (idOf(made) === idOf(hashed) && made.size === hashed.size && made.mtimeMs === hashed.mtimeMs) return true;
@@ -243,8 +241,9 @@ class Placer implements PlacedContent {
         await rename(systemPath(spare), systemPath(target));
         this.#note(one.path);
       } catch (cause) {
-        const error = writeError(cause, target);
-        this.failed.push({ path: one.path, error: withHint(error, `Its content is in ${spare} too.`) });
+        const { code, message } = writeError(cause, target);
+        const error = new MetainfoError(code, `${message} Its content is in ${spare} too.`, { path: target, cause });
+        this.failed.push({ path: one.path, error });
       }
     }
   }
@@ -255,9 +254,7 @@ class Placer implements PlacedContent {
     const [root, final] = [await realFolder(this.#root), await realFolder(folder)];
     if (!isWithin(root, final))
       throw new MetainfoError('ERR_LINK_OUTSIDE', `${to} is outside ${root}: a link leads there.`, { path: to });
-    await mkdir(systemPath(final), { recursive: true }).catch((error: unknown) => {
-      throw writeError(error, folder);
-    });
+    await written(folder, mkdir(systemPath(final), { recursive: true }));
     return nodePath.join(final, nodePath.basename(to));
   }
 }
@@ -271,31 +268,12 @@ async function realFolder(folder: string): Promise<string> {
   let existing = nodePath.resolve(folder);
   while ((await lstat(systemPath(existing)).catch(() => null)) === null && existing !== nodePath.dirname(existing))
     existing = nodePath.dirname(existing);
-  const real = await realPath(existing).catch((error: unknown) => {
-    throw writeError(error, folder);
-  });
+  const real = await written(folder, realPath(existing));
   return nodePath.join(real, nodePath.relative(existing, nodePath.resolve(folder)));
 }
 
 /** Codes of systems and file systems that have no hard links, or not between these folders. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
-
-/**
- * Makes a hard link, which never replaces a file.
- *
- * @throws {MetainfoError} `ERR_OUTPUT_EXISTS` and errors of writing
- */
-async function linkOrNull(from: string, target: string): Promise<'linked' | 'unsupported'> {
-  try {
-    await link(systemPath(from), systemPath(target));
-    return 'linked';
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw fromSystemError(error, from, 'read');
-    if (!NO_LINKS.has(code)) throw writeError(error, target);
-    return 'unsupported';
-  }
-}
 
 /** Renames where there are no hard links. The system offers no rename that keeps an existing file, so this one looks first. */
 async function renameToFree(from: string, target: string): Promise<void> {
@@ -323,6 +301,13 @@ function changed(from: string): MetainfoError {
   return new MetainfoError('ERR_FILE_CHANGED', message, { path: from });
 }
 
+/** Names the path in the error of a change on disk. */
+async function written<T>(target: string, change: Promise<T>): Promise<T> {
+  return change.catch((error: unknown) => {
+    throw writeError(error, target);
+  });
+}
+
 function writeError(error: unknown, target: string): MetainfoError {
   return (error as NodeJS.ErrnoException).code === 'EEXIST'
     ? inTheWay(target)
@@ -342,9 +327,4 @@ function noLinks(from: string, target: string): MetainfoError {
 function isShared({ path, from }: MovedFile): MetainfoError {
   const message = `${from} has the content of ${path}, but the torrent wants it at another path too: link it.`;
   return new MetainfoError('ERR_WRITE', message, { path: from });
-}
-
-function withHint(error: MetainfoError, hint: string): MetainfoError {
-  const { code, message, path, cause } = error;
-  return new MetainfoError(code, `${message} ${hint}`, { path, cause });
 }

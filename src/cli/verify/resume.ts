@@ -75,7 +75,10 @@ export async function resumeTarget(
   { resumeData: client, output = '.', force = false }: ResumeOptions,
 ): Promise<ResumeTarget | null> {
   if (client === undefined) return null;
-  const { names, contentFiles } = await contentOf(torrent, path, client);
+  const { names, folder, paths } = await placeOf(torrent, { client, path });
+  const contentFiles = torrent.files.map(({ length }, i) => {
+    return { length, diskPath: nodePath.join(folder, paths[i] as string) };
+  });
   const files = await outputFiles(names, output);
   for (const file of files) {
     await realFolder(file);
@@ -92,15 +95,6 @@ async function requireNoSessionData(file: string): Promise<void> {
   if (!(await exists(own))) return;
   const message = `${own} exists, and rtorrent would read it instead: close rtorrent, and remove that file.`;
   throw new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: own });
-}
-
-async function contentOf(torrent: Torrent, path: string, client: ResumeClient) {
-  const { names } = await placeOf(torrent, { client, path });
-  const { folder, paths } = await placeOf(torrent, { client: client === 'rtorrent' ? 'libtorrent' : client, path });
-  const contentFiles = torrent.files.map(({ length }, i) => {
-    return { length, diskPath: nodePath.join(folder, paths[i] as string) };
-  });
-  return { names, contentFiles };
 }
 
 async function outputFiles(names: readonly string[], output: string): Promise<string[]> {

@@ -21,8 +21,7 @@ export interface Completed {
 export async function makeEmptyFiles(torrent: Torrent, report: VerifyReport, path: string): Promise<Completed> {
   if (report.ok || report.badPieces.length > 0) return { report, made: [] };
   const place = await placeOf(torrent, path);
-  const missing = new Set(report.files.flatMap(({ path: name, status }) => (status === 'missing' ? [name] : [])));
-  const empty = missingEmpty(torrent, report, place).filter(({ path: name }) => missing.has(name));
+  const empty = missingEmpty(torrent, report, place);
   const { placed } = await placeMoved({ moved: [], empty, root: place.root }, 'link');
   const made = new Set(placed);
   const files = report.files.map((file) => (made.has(file.path) ? { ...file, status: 'complete' as const } : file));
