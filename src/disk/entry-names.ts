@@ -35,9 +35,6 @@ export interface FolderNames {
 
 /** Lists a folder. Throws the system's error. */
 export async function namesIn(folder: string): Promise<FolderNames> {
-  const names = await readdir(folder);
-  // U+FFFD stands for bytes that are not UTF-8, or is a character of the name: only the bytes tell.
-  if (!names.some((name) => name.includes('\ufffd'))) return { names, errors: [] };
   const found: FolderNames = { names: [], errors: [] };
   for (const name of await readdir(folder, { encoding: 'buffer' })) {
     if (isUtf8(name)) found.names.push(name.toString());

@@ -158,12 +158,6 @@ export async function scan(
   return { root: top, isFile: !isFolder(status), columns: scanner.files.finish(), links: scanner.links };
 }
 
-/** Lets other jobs go first. */
-async function pause({ signal, slot }: ScanOptions): Promise<void> {
-  throwIfAborted(signal);
-  await slot?.offer();
-}
-
 /** Makes an object of each file. */
 export function scannedFiles({ root, columns }: Pick<Scanned, 'root' | 'columns'>): readonly ScannedFile[] {
   return new FileTable<ScannedFile>({ root, columns }).rows();
@@ -183,10 +177,6 @@ function synchronous(name: string, filter: (path: string) => unknown): (path: st
     answer.catch(() => {});
     throw invalidArgument(`${name} must return true or false, not a promise: it cannot be an async function`);
   };
-}
-
-function givenTwice(shown: string): MetainfoError {
-  return new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is given twice.`, { path: shown });
 }
 
 class Scanner {
@@ -228,21 +218,17 @@ class Scanner {
     for (const entry of entries) {
       const shown = nodePath.join(root, ...entry);
       const key = entry.join('\0');
-      if (named.has(key)) this.problems.add(givenTwice(shown), { canExclude: false });
-      else await this.#visit(entry, shown);
-      named.add(key);
-    }
-  }
-
-  /** The path to it may contain links too. */
-  async #visit(entry: readonly string[], shown: string): Promise<void> {
-    try {
-      const { disk, status } = await this.#resolve(shown);
-      const place = { path: entry.join('\0'), disk, shown };
-      if (isFolder(status)) await this.scanFolder(place);
-      else await this.addNamed(place, status);
-    } catch (error) {
-      this.problems.add(error, { canExclude: false });
+      try {
+        if (named.has(key)) throw new MetainfoError('ERR_DUPLICATE_PATH', `${shown} is given twice.`, { path: shown });
+        named.add(key);
+        // The path to it may contain links too.
+        const { disk, status } = await this.#resolve(shown);
+        const place = { path: key, disk, shown };
+        if (isFolder(status)) await this.scanFolder(place);
+        else await this.addNamed(place, status);
+      } catch (error) {
+        this.problems.add(error, { canExclude: false });
+      }
     }
   }
 
@@ -432,8 +418,10 @@ class Scanner {
     }
   }
 
-  #pause(): Promise<void> {
-    return pause(this.#options);
+  /** Lets other jobs go first. */
+  async #pause(): Promise<void> {
+    throwIfAborted(this.#options.signal);
+    await this.#options.slot?.offer();
   }
 }
 

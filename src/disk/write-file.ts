@@ -100,14 +100,16 @@ async function syncFolder(folder: string): Promise<void> {
   await closeRead(handle);
 }
 
+/** Codes of systems and file systems that have no hard links, or not between these folders: EISDIR on exFAT of Windows. */
+export const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EISDIR']);
+
 /** Renames with link(2), which fails if the target exists: so it cannot replace a file that appeared after a check. */
 async function renameExclusively(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    // The file system has no hard links. On exFAT, libuv reports EISDIR on Windows.
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR'].includes(code)) throw error;
+    if (!NO_LINKS.has(code)) throw error;
     if (await exists(to)) throw Object.assign(new Error('EEXIST', { cause: error }), { code: 'EEXIST' });
     await rename(from, to);
   }

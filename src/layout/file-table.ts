@@ -114,14 +114,9 @@ export class FileTable<File extends TableFile = TableFile> implements Iterable<F
 
   /** Whether a file or folder at the top has the name of the folder of pad files. */
   get hasPadFolder(): boolean {
-    if (!('columns' in this.data)) return this.data.some(({ path }) => path[0] === PAD_FOLDER);
-    const { bytes, ends } = this.data.columns.paths;
-    const name = Buffer.from(PAD_FOLDER);
-    return ends.some((_, i) => {
-      const start = i === 0 ? 0 : (ends[i - 1] as number);
-      const after = start + name.length;
-      return (bytes[after] === 0 || after === ends[i]) && name.every((byte, k) => bytes[start + k] === byte);
-    });
+    if ('columns' in this.data && !holds(this.data, PAD_FOLDER)) return false;
+    for (const { path } of this) if (path[0] === PAD_FOLDER) return true;
+    return false;
   }
 
   /** The file at an index; undefined out of range. */
@@ -221,8 +216,13 @@ function columnsOf(files: readonly TableFile[]): FileColumns {
 
 function hasNamesLikePads(data: FileTableData<TableFile>): boolean {
   if (!('columns' in data)) return data.some(({ path }) => isNamedLikePad(path));
-  const { buffer, byteOffset, length } = data.columns.paths.bytes;
-  return Buffer.from(buffer, byteOffset, length).includes(BITCOMET_PAD);
+  return holds(data, BITCOMET_PAD);
+}
+
+/** Whether a text is anywhere in the paths. */
+function holds({ columns }: DiskFiles, text: string): boolean {
+  const { buffer, byteOffset, length } = columns.paths.bytes;
+  return Buffer.from(buffer, byteOffset, length).includes(text);
 }
 
 function sumOf(lengths: Float64Array): number {

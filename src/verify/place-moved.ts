@@ -4,7 +4,7 @@ import { link, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
-import { isTemporary, temporaryName } from '../disk/write-file.ts';
+import { isTemporary, NO_LINKS, temporaryName } from '../disk/write-file.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, checkArgument, checkOptions, expected, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';
@@ -271,9 +271,6 @@ async function realFolder(folder: string): Promise<string> {
   const real = await written(folder, realPath(existing));
   return nodePath.join(real, nodePath.relative(existing, nodePath.resolve(folder)));
 }
-
-/** Codes of systems and file systems that have no hard links, or not between these folders. */
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
 /** Renames where there are no hard links. The system offers no rename that keeps an existing file, so this one looks first. */
 async function renameToFree(from: string, target: string): Promise<void> {

@@ -95,18 +95,14 @@ function duplicates({ code, noun, urls }: UrlList): Finding[] {
 
 /** Finds the trackers and nodes that a private torrent lacks or cannot use. */
 export function privateFindings(trackers: readonly string[], nodes: number): Finding[] {
-  const findings: Finding[] = [];
   const lonely = 'A private torrent gets its peers from trackers only, and this one has no tracker.';
-  if (trackers.length === 0)
-    findings.push(
-      warning('private_without_tracker', null, lonely, 'Add a tracker, or do not make the torrent private.'),
-    );
+  const toAdd = 'Add a tracker, or do not make the torrent private.';
   const unused = 'Clients do not use the DHT for a private torrent, but this one has DHT nodes.';
-  if (nodes > 0)
-    findings.push(
-      warning('private_with_nodes', null, unused, 'Leave the nodes out, or do not make the torrent private.'),
-    );
-  return findings;
+  const toOmit = 'Leave the nodes out, or do not make the torrent private.';
+  return [
+    ...(trackers.length === 0 ? [warning('private_without_tracker', null, lonely, toAdd)] : []),
+    ...(nodes > 0 ? [warning('private_with_nodes', null, unused, toOmit)] : []),
+  ];
 }
 
 function warning(code: Finding['code'], path: string | null, message: string, advice: string): Finding {
