@@ -8,7 +8,7 @@ import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { isTemporary } from '../disk/write-file.ts';
 import { fromSystemError, type MetainfoError, requirePath, toHex } from '../errors/errors.ts';
-import { checkArgument, checkOptions, List, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { checkArgument, checkOptions, List } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { checkedResources, type RequestedFile } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
@@ -25,24 +25,12 @@ import { type DiskFile, diskFileAt, diskNames, type MatchedFile, rangeOf, statFi
 import { depthOf, NearestFiles } from './nearest.ts';
 import { type PieceLayout, v1PieceLayout, v2PieceLayout } from './piece-layout.ts';
 import { reportOf, type VerifiedFile, type VerifyReport } from './report.ts';
-import { type VerifyOptions, verify } from './verify.ts';
+import { VERIFY, type VerifyOptions, verify } from './verify.ts';
 
 /** Options of {@link findMoved}. */
 export type FindMovedOptions = Omit<VerifyOptions, 'beneath'>;
 
-const FIND: OptionStructs<FindMovedOptions> = {
-  // `verify` checks these.
-  version: Unchecked,
-  fast: Unchecked,
-  followOutside: Unchecked,
-  engine: Unchecked,
-  threads: Unchecked,
-  readSize: Unchecked,
-  memoryLimit: Unchecked,
-  progress: Unchecked,
-  onProgress: Unchecked,
-  signal: Unchecked,
-};
+const { beneath: _, ...FIND } = VERIFY;
 
 /** A file of a torrent that was found under another path. */
 export interface MovedFile {
@@ -403,8 +391,10 @@ class Search {
     const [first, last] = [Math.floor(start / pieceLength), Math.ceil(end / pieceLength)];
     const from = first * pieceLength;
     const to = Math.min(last * pieceLength, map.end);
-    const before = candidates.length > 0 ? await this.#contentBetween(map, from, start) : null;
-    const after = before && (await this.#contentBetween(map, end, to));
+    let firstEntry = entry;
+    while ((starts[firstEntry] as number) > from) firstEntry -= 1;
+    const before = candidates.length > 0 ? await this.#contentBetween(map, firstEntry, [from, start]) : null;
+    const after = before && (await this.#contentBetween(map, entry + 1, [end, to]));
     if (!before || !after) return;
     const isLast = to === map.end;
     const ranges = candidates.map(
@@ -415,10 +405,18 @@ class Search {
       if (hashes && toHex(hashes) === expected) wanted.proven.push(candidates[i] as Candidate);
   }
 
-  /** The content from one offset to another: files in their places and pad files; null if some of it is not there. */
-  async #contentBetween(map: PieceLayout, from: number, to: number): Promise<RequestedFile[] | null> {
+  /**
+   * The content from one offset to another: files in their places and pad files; null if some of it is not there.
+   *
+   * @param firstEntry The entry at the first offset.
+   */
+  async #contentBetween(
+    map: PieceLayout,
+    firstEntry: number,
+    [from, to]: readonly [from: number, to: number],
+  ): Promise<RequestedFile[] | null> {
     const content: RequestedFile[] = [];
-    for (let entry = firstEntryAfter(map, from); entry < map.starts.length; entry += 1) {
+    for (let entry = firstEntry; entry < map.starts.length; entry += 1) {
       const [start, length] = [map.starts[entry] as number, map.lengths[entry] as number];
       if (start >= to) break;
       const first = Math.max(from, start);
@@ -480,17 +478,6 @@ class Search {
     const hashing: CandidateHashing = { engine, version, pieceLength, resources, onUnreadable };
     return watch(() => new CandidateHashes(ranges, hashing), { signal, progress, onProgress });
   }
-}
-
-/** The first entry that ends after an offset. */
-function firstEntryAfter({ starts, lengths }: PieceLayout, offset: number): number {
-  let [low, high] = [0, starts.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle] as number) + (lengths[middle] as number) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Gives a wanted file the list of those with the same hashes. */
@@ -588,7 +575,7 @@ function chosen(wanted: readonly Wanted[], proof: MovedFile['proof'], own: strin
 class EqualFiles {
   /** First those that are in no place, and those with few folders before others. */
   readonly paths: readonly string[];
-  /** Those that may be moved, by {@link rankOf}. */
+  /** The files that may be moved, by {@link rankOf}. */
   readonly free: readonly NearestFiles[];
   readonly #freePaths: readonly string[];
   readonly #targets: readonly string[];

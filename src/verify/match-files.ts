@@ -23,6 +23,8 @@ export interface DiskFile {
   size: number;
   mtimeMs: number;
   ctimeMs: number;
+  /** Its path from the folder, with `/`, if it is another than the usual one. */
+  foundAs?: string;
 }
 
 /** A file of a scan. */
@@ -52,8 +54,6 @@ export interface MatchedFile {
   length: number;
   /** Null for a missing file. */
   onDisk: DiskFile | Unreadable | null;
-  /** Its path from the folder, with `/`, if it is another than the usual one. */
-  foundAs?: string | undefined;
   /** How many bytes from the start of the file can be read. */
   available: number;
   /** v2: 32 bytes; null in v1 and for an empty file. */
@@ -93,18 +93,17 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
   }
   const names = isFolder ? diskNames(torrent) : [nodePath.basename(path)];
-  const { found, foundAs, extraFiles } = isFolder
+  const { found, extraFiles } = isFolder
     ? await filesIn(path, { torrent, names }, options)
     : await onlyFile(path, options);
   const files = TorrentBase.filesOf(torrent).map(({ path: name, length, attr, piecesRoot }, i): MatchedFile => {
-    const ownName = names[i] as string;
-    const entry = found.get(ownName) ?? null;
+    const entry = found.get(names[i] as string) ?? null;
     // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
     const isLink = entry !== null && (attr?.includes('l') ?? false);
     const onDisk = isLink ? { diskPath: '', size: length, mtimeMs: 0, ctimeMs: 0 } : entry;
     const size = onDisk && 'size' in onDisk ? onDisk.size : 0;
     const available = Math.min(size, length);
-    return { path: name, length, onDisk, foundAs: foundAs.get(ownName), available, piecesRoot };
+    return { path: name, length, onDisk, available, piecesRoot };
   });
   return { files, extraFiles: extraFiles.sort() };
 }
@@ -113,8 +112,6 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
 interface Found {
   /** By path. */
   found: Map<string, DiskFile | Unreadable>;
-  /** The other path under which a file was found, by its path. */
-  foundAs: Map<string, string>;
   extraFiles: string[];
 }
 
@@ -122,7 +119,7 @@ interface Found {
 async function onlyFile(path: string, options: BeneathOptions): Promise<Found> {
   const real = await realPath(path);
   await requireBeneath(real, options, path);
-  return { found: new Map([[nodePath.basename(path), await statFile(real)]]), foundAs: new Map(), extraFiles: [] };
+  return { found: new Map([[nodePath.basename(path), await statFile(real)]]), extraFiles: [] };
 }
 
 /**
@@ -159,7 +156,7 @@ async function filesIn(
     if (wanted.has(name)) found.set(name, diskFileAt(table, index));
     else extra.set(name, index);
   }
-  const foundAs = findUnderOtherNames({ torrent, names }, { found, extra, table });
+  findUnderOtherNames({ torrent, names }, { found, extra, table });
   for (const [path, error] of odd) if (isEntry(error)) extra.set(path, null);
   const root = followOutside ? null : scanned.root;
   for (const name of odd.size === 0 ? [] : wanted) {
@@ -181,7 +178,7 @@ async function filesIn(
     found.set(name, entry);
     extra.delete(at);
   }
-  return { found, foundAs, extraFiles: [...extra.keys()] };
+  return { found, extraFiles: [...extra.keys()] };
 }
 
 /** Whether a path leads out of the folder. */
@@ -219,15 +216,10 @@ interface Listed extends Pick<Found, 'found'> {
   table: FileTable<ScannedFile>;
 }
 
-/**
- * Looks for missing files under other names, and under names that differ only in their Unicode form. They are no extra files then.
- *
- * @returns The path of each file that was found, by its usual path.
- */
-function findUnderOtherNames(wanted: WantedNames, { found, extra, table }: Listed): Map<string, string> {
+/** Looks for missing files under other names, and under names that differ only in their Unicode form. They are no extra files then. */
+function findUnderOtherNames(wanted: WantedNames, { found, extra, table }: Listed): void {
   const { names } = wanted;
-  const foundAs = new Map<string, string>();
-  if (extra.size === 0 || found.size === names.length) return foundAs;
+  if (extra.size === 0 || found.size === names.length) return;
   const othersOf = otherNames(wanted);
   let composed: Map<string, string> | null = null;
   for (const [i, name] of names.entries()) {
@@ -239,11 +231,9 @@ function findUnderOtherNames(wanted: WantedNames, { found, extra, table }: Liste
     }
     const index = other === undefined ? null : extra.get(other);
     if (other === undefined || index == null) continue;
-    found.set(name, diskFileAt(table, index));
-    foundAs.set(name, other);
+    found.set(name, { ...diskFileAt(table, index), foundAs: other });
     extra.delete(other);
   }
-  return foundAs;
 }
 
 /** Whether something odd is an entry of its own, instead of a folder that cannot be listed. */

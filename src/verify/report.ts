@@ -102,16 +102,14 @@ function goodBytesOf(files: readonly MatchedFile[], map: PieceLayout, good: Uint
   return goodBytes;
 }
 
-function verifiedFile({ path, length, onDisk, foundAs }: MatchedFile, goodBytes: number): VerifiedFile {
-  const verified = (status: FileStatus): VerifiedFile => ({
-    ...{ path, length, goodBytes, status },
-    ...(foundAs !== undefined && { foundAs }),
-  });
-  if (!onDisk) return verified('missing');
-  if ('problem' in onDisk) return { ...verified('unreadable'), problem: onDisk.problem };
-  const status = onDisk.size !== length ? 'wrong-size' : goodBytes === length ? 'complete' : 'partial';
+function verifiedFile({ path, length, onDisk }: MatchedFile, goodBytes: number): VerifiedFile {
+  const file = { path, length, goodBytes };
+  if (!onDisk) return { ...file, status: 'missing' };
+  if ('problem' in onDisk) return { ...file, status: 'unreadable', problem: onDisk.problem };
+  const { size, diskPath, mtimeMs, foundAs } = onDisk;
+  const status = size !== length ? 'wrong-size' : goodBytes === length ? 'complete' : 'partial';
   // The path of a symbolic link of the torrent is empty, because nothing is read there.
-  return onDisk.diskPath === '' ? verified(status) : { ...verified(status), mtimeMs: onDisk.mtimeMs };
+  return { ...file, status, ...(foundAs !== undefined && { foundAs }), ...(diskPath !== '' && { mtimeMs }) };
 }
 
 function badRanges(good: Uint8Array): [number, number][] {

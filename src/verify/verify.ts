@@ -65,7 +65,7 @@ export interface VerifyOptions extends ResourceOptions, WatchOptions, BeneathOpt
   engine?: Engine | undefined;
 }
 
-const VERIFY: OptionStructs<VerifyOptions> = {
+export const VERIFY = {
   // `versionOf` checks it, because the torrent says which versions it has.
   version: Unchecked,
   fast: Flag,
@@ -74,7 +74,7 @@ const VERIFY: OptionStructs<VerifyOptions> = {
   engine: AnyEngine,
   ...RESOURCES,
   ...WATCH,
-};
+} satisfies OptionStructs<VerifyOptions>;
 
 /** Errors that concern one file, so that the others can still be verified. */
 const FILE_ERRORS = [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import {
   link,
   lstat,
@@ -19,7 +20,7 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import type { Engine } from '../../src/hash/engine.ts';
-import type { Torrent } from '../../src/model/torrent/torrent.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { findMoved } from '../../src/verify/find-moved.ts';
 import { placeMoved } from '../../src/verify/place-moved.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -535,6 +536,30 @@ describe('findMoved', () => {
     assert.ok((await lstat(path.join(other, 'a'))).isFile());
   });
 
+  it('compares the short last piece of a v1 torrent that ends with a pad file', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const content = noise(PIECE * 1.5, 1);
+    const padded = Buffer.concat([content, Buffer.alloc(50)]);
+    const hashes = [padded.subarray(0, PIECE), padded.subarray(PIECE)].map((piece) =>
+      createHash('sha1').update(piece).digest(),
+    );
+    const files = [
+      { length: content.length, path: ['a'] },
+      { attr: 'p', length: 50, path: ['.pad', '50'] },
+    ];
+    const info = { name: 'root', 'piece length': PIECE, files, pieces: Buffer.concat(hashes) };
+    const torrent = Torrent.fromDecoded({ info });
+    const damaged = Buffer.from(content).fill(0, content.length - 1);
+    await put(cwd, { 'damaged/x': damaged });
+    assert.deepEqual((await findMoved(torrent, path.join(cwd, 'root'), [cwd])).notFound, ['a']);
+    await put(cwd, { 'good/y': content });
+    const { moved } = await findMoved(torrent, path.join(cwd, 'root'), [cwd]);
+    assert.deepEqual(
+      moved.map(({ from, also }) => [path.relative(cwd, from), also]),
+      [[path.join('good', 'y'), []]],
+    );
+  });
+
   it('reports a folder that does not exist, wrong arguments and a cancelled search', async (t) => {
     const { root, other, torrent, move } = await rooted(t, 'v2', { a: noise(100, 1) });
     await move('root/a', 'other/a');
@@ -546,7 +571,9 @@ describe('findMoved', () => {
     for (const wrong of [5, null, undefined, {}])
       await assert.rejects(placeMoved(wrong as never, 'link'), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(findMoved(torrent, root, [3 as never]), { code: 'ERR_INVALID_ARGUMENT' });
-    await assert.rejects(findMoved(torrent, root, [], { find: 1 } as never), { code: 'ERR_INVALID_ARGUMENT' });
+    for (const wrong of [{ find: 1 }, { fast: 'yes' }, { beneath: root }])
+      for (const place of [root, path.join(root, 'absent')])
+        await assert.rejects(findMoved(torrent, place, [], wrong as never), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(findMoved(torrent, root, [other], { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
     const found = await findMoved(torrent, root, [other]);
     await assert.rejects(placeMoved(found, 'copy' as never), { code: 'ERR_INVALID_ARGUMENT' });

@@ -111,37 +111,32 @@ export function searchLines(
 ): string[] {
   const done = new Set(placed);
   const verb = (path: string) => (!done.has(path) ? 'moved from' : link ? 'linked from' : 'renamed from');
+  const line = (color: 'green' | 'yellow' | 'red' | 'dim', label: string, text: string) =>
+    `${colors[color](label.padEnd(12))} ${printable(text)}`;
   const folders = movedFolders(moved, done);
   const inFolder = new Set(folders.flatMap(({ paths }) => paths));
   const single = moved.filter(({ path }) => !inFolder.has(path));
   const lines = [
-    ...folders.map(({ to, from, paths }) => {
-      const [first = ''] = paths;
-      const place = `${printable(to || '.')}/`;
-      const files = `(${plural(paths.length, 'file')})`;
-      if (!done.has(first)) return `${colors.green('moved'.padEnd(12))} ${place} found as ${printable(from)}/ ${files}`;
-      return `${colors.green(verb(first).padEnd(12))} ${printable(from)}/ → ${place} ${files}`;
+    ...folders.map(({ to, from, paths: [first = '', ...more] }) => {
+      const [place, files] = [`${to || '.'}/`, `(${plural(more.length + 1, 'file')})`];
+      if (!done.has(first)) return line('green', 'moved', `${place} found as ${from}/ ${files}`);
+      return line('green', verb(first), `${from}/ → ${place} ${files}`);
     }),
     ...single.flatMap(({ path, from, also }) => [
-      `${colors.green(verb(path).padEnd(12))} ${printable(from)} → ${printable(path)}`,
-      ...also.map((other) => `${colors.dim('  also at')}    ${printable(other)}`),
+      line('green', verb(path), `${from} → ${path}`),
+      ...also.map((other) => line('dim', '  also at', other)),
     ]),
   ];
-  const unsure = unproven.map(({ path, candidates }) => {
-    const [first = '', ...more] = candidates;
+  const unsure = unproven.map(({ path, candidates: [first = '', ...more] }) => {
     const others = more.length > 0 ? ` and ${more.length} more have` : ' has';
-    return `${colors.yellow('not proven')}   ${printable(path)}: ${printable(first)}${others} its size, but no piece proves it`;
+    return line('yellow', 'not proven', `${path}: ${first}${others} its size, but no piece proves it`);
   });
-  const absent = notFound.map((path) => `${colors.red('not found')}    ${printable(path)}`);
-  const failures = failed.map(
-    ({ path, error }) => `${colors.red('failed')}       ${printable(path)}: ${printable(error.message)}`,
-  );
+  const absent = notFound.map((path) => line('red', 'not found', path));
+  const failures = failed.map(({ path, error }) => line('red', 'failed', `${path}: ${error.message}`));
   // They matter only if something is still missing.
   const unseen = unproven.length + notFound.length > 0 ? skipped : [];
-  const passed = unseen
-    .slice(0, MAX_SKIPPED)
-    .map(({ error }) => `${colors.yellow('skipped')}      ${printable(error.message)}`);
-  if (unseen.length > MAX_SKIPPED) passed.push(`${colors.yellow('skipped')}      ${unseen.length - MAX_SKIPPED} more`);
+  const passed = unseen.slice(0, MAX_SKIPPED).map(({ error }) => line('yellow', 'skipped', error.message));
+  if (unseen.length > MAX_SKIPPED) passed.push(line('yellow', 'skipped', `${unseen.length - MAX_SKIPPED} more`));
   const isLeft = moved.length > 0 && !link && !rename;
   const hint = isLeft ? [colors.dim('To put them in place, add --link (hard links) or --rename.')] : [];
   const summary = `found ${plural(moved.length, 'file')} of ${moved.length + unproven.length + notFound.length} in ${(find ?? []).map(printable).join(', ')}`;

@@ -109,7 +109,9 @@ async function outputFiles(names: readonly string[], output: string): Promise<st
 export async function writeResume(torrent: Torrent, report: VerifyReport, target: ResumeTarget): Promise<void> {
   const { client, path, files, force } = target;
   const last = files.at(-1) as string;
-  const previous = force && client !== 'rtorrent' && (await exists(last)) ? await previousOf(last) : null;
+  // Nothing is kept of a file that is too large or not readable.
+  const previous =
+    force && client !== 'rtorrent' ? await readWithin(last, DEFAULT_LIMITS.bytes).catch(() => null) : null;
   const made = await resumeData(torrent, report, { client, path, previous });
   const created: string[] = [];
   try {
@@ -123,11 +125,6 @@ export async function writeResume(torrent: Torrent, report: VerifyReport, target
     for (const file of created) await unlink(file).catch(() => {});
     throw error;
   }
-}
-
-/** The file that the client has; null if it is too large or not readable, so nothing of it can be kept. */
-async function previousOf(file: string): Promise<Uint8Array | null> {
-  return readWithin(file, DEFAULT_LIMITS.bytes).catch(() => null);
 }
 
 /** Lines with the files that were written, and the empty files that were made for them. */
