@@ -62,7 +62,7 @@ export function cancelledError(): Error {
   return new UnrecoverableError('ERR_ABORTED: The torrent was cancelled.');
 }
 
-/** The error of a worker whose part store lacks what a job needs. Another worker may have the right store. */
+/** The error of a part store that lacks what somebody needs. Another worker may have the right store. */
 export function notInStore(what: string): MetainfoError {
   return new MetainfoError('ERR_QUEUE', `The part store does not have ${what}: do all workers have the same store?`);
 }

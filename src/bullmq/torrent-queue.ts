@@ -17,7 +17,7 @@ import {
 } from '../index.ts';
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import type { BatchItems, BatchOperation, ItemResult } from './batch-job.ts';
-import { errorOf, lostError, refused, shown, textOf } from './failures.ts';
+import { errorOf, lostError, notInStore, refused, shown, textOf } from './failures.ts';
 import { type IndexedData, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
 import { requestOf, storeRequest } from './join-request.ts';
 import {
@@ -269,10 +269,7 @@ export class TorrentQueue {
     const sealed = await this.#store.get(id, index);
     await this.#store.delete?.(id, index).catch(() => {});
     if (sealed) return sealed;
-    throw new MetainfoError(
-      'ERR_QUEUE',
-      `Part ${index} was hashed, but it is not in the part store: do the workers have the same store?`,
-    );
+    throw notInStore(`part ${index}, which was hashed`);
   }
 
   /** Removes a part that nobody waits for. One that runs is locked: its worker sees the mark, and stores nothing. */
@@ -424,8 +421,7 @@ export class TorrentQueue {
       const job = await this.#answer(this.#batches.getJob(partJobId(id, index)), signal);
       const failure = job ? await this.#failureOfBatch(job, signal) : null;
       const stored = await storedItems(this.#store, id, index);
-      if (!stored)
-        throw new MetainfoError('ERR_QUEUE', `The items ${index} of the batch ${id} are not in the part store.`);
+      if (!stored) throw notInStore(`the items ${index} of the batch ${id}`);
       const results = await storedResults(this.#store, id, index, stored);
       if (results?.every((result) => result !== null)) {
         yield* results as ItemResult[];

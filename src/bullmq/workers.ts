@@ -176,9 +176,7 @@ function processor(run: RunJob, { closing, roots, store }: WorkerContext) {
       return await run(job, token as string, AbortSignal.any(signals));
     } catch (error) {
       if (error instanceof WaitingChildrenError || error instanceof WaitingError) throw error;
-      if (closing.signal.aborted && error instanceof AbortError) {
-        await giveBack(job, token);
-      }
+      if (closing.signal.aborted && error instanceof AbortError) await giveBack(job, token);
       if (error instanceof UnknownRootError && mayPassOn(job)) await passOn(job, token);
       throw jobError(error, await withoutFolders(textOf(error), folders));
     }

@@ -1,8 +1,11 @@
-/** Checks the values that a caller of `edit` passes, as a draft checks them. */
+/** Checks the changes that a caller of `edit` passes: their values as a draft checks them. */
+import { isMap } from 'node:util/types';
 import { optional, refine, type Struct, type } from 'superstruct';
 import { requireUrls } from '../create/draft-fields.ts';
 import { ValidationError } from '../errors/errors.ts';
+import { checkArgument, checkOptions, expected, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { isDictionary } from '../model/input.ts';
 import { Issues } from '../model/issues.ts';
 import {
   Text as AnyText,
@@ -45,17 +48,29 @@ const VALUES = sparse(
     similar: maybe(list(Infohash)),
     collections: maybe(TextList),
     updateUrl: maybe(Text),
-  }),
+  } satisfies Record<Exclude<keyof TorrentChanges, 'extra' | 'infoExtra'>, unknown>),
 );
+
+const ByKey = expected('an object of values by key', (value) => isDictionary(value) && !isMap(value));
+
+/** The fields of an edit. */
+export const CHANGES = {
+  ...Object.fromEntries(Object.keys(VALUES.schema as object).map((name) => [name, Unchecked])),
+  extra: ByKey,
+  infoExtra: ByKey,
+} as unknown as OptionStructs<TorrentChanges>;
 
 const URLS = ['trackers', 'addTrackers', 'urlList', 'addWebseeds', 'httpseeds', 'updateUrl'] as const;
 
 /**
- * Checks each value by itself.
+ * A copy of changes, after a check of each value by itself.
  *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown field
  * @throws {ValidationError} with the issues of all values, each under the name of its field
  */
-export function checkValues(changes: TorrentChanges): void {
+export function checkedChanges(given: TorrentChanges): TorrentChanges {
+  const example = "{ comment: 'x' }";
+  const changes = checkOptions(checkArgument('changes', given, Given), CHANGES, { name: 'changes', example });
   const issues = new Issues();
   const { similar } = changes;
   const values = {
@@ -65,4 +80,5 @@ export function checkValues(changes: TorrentChanges): void {
   addFailures(issues, values, VALUES as unknown as Struct);
   for (const name of URLS) requireUrls([name], changes[name], issues);
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
+  return changes;
 }

@@ -1,10 +1,8 @@
 /** The changes that `edit` makes, and their form as keys and values of a torrent. */
-import { isMap } from 'node:util/types';
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { shown, ValidationError } from '../errors/errors.ts';
-import { expected, invalidArgument, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { invalidArgument } from '../errors/guard.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import { isDictionary } from '../model/input.ts';
 import type { DhtNode } from '../model/primitives.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { toInfohash } from '../model/value-fields.ts';
@@ -56,31 +54,6 @@ export interface TorrentChanges {
   /** Other keys of `info`, with bencode values, but none that describes the content. */
   infoExtra?: Readonly<Record<string, Encodable | null>>;
 }
-
-const ByKey = expected('an object of values by key', (value) => isDictionary(value) && !isMap(value));
-
-/** {@link checkValues} checks the values. */
-export const CHANGES: OptionStructs<TorrentChanges> = {
-  trackers: Unchecked,
-  addTrackers: Unchecked,
-  removeTrackers: Unchecked,
-  urlList: Unchecked,
-  addWebseeds: Unchecked,
-  removeWebseeds: Unchecked,
-  httpseeds: Unchecked,
-  nodes: Unchecked,
-  comment: Unchecked,
-  createdBy: Unchecked,
-  creationDate: Unchecked,
-  extra: ByKey,
-  name: Unchecked,
-  private: Unchecked,
-  source: Unchecked,
-  similar: Unchecked,
-  collections: Unchecked,
-  updateUrl: Unchecked,
-  infoExtra: ByKey,
-};
 
 /** The field for each key of `info` that `infoExtra` must not hold. */
 const INFO_FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {

@@ -1,9 +1,9 @@
 /** Edits the fields of a torrent that do not describe its content. */
 import type { Finding } from '../create/findings/findings.ts';
-import { Callback, checkArgument, checkOptions, Flag, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { Callback, checkArgument, checkOptions, Flag, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
-import { checkValues } from './change-values.ts';
-import { CHANGES, infoChanges, type TorrentChanges, topChanges } from './changes.ts';
+import { checkedChanges } from './change-values.ts';
+import { infoChanges, type TorrentChanges, topChanges } from './changes.ts';
 import { editFindings } from './edit-findings.ts';
 import { replaceFields } from './replace-fields.ts';
 
@@ -43,11 +43,7 @@ const EDIT: OptionStructs<EditOptions> = { keepInfohash: Flag, onWarning: Callba
  */
 export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOptions = {}): Torrent {
   checkArgument('torrent', torrent, AnyTorrent);
-  const checked = checkOptions(checkArgument('changes', changes, Given), CHANGES, {
-    name: 'changes',
-    example: "{ comment: 'x' }",
-  });
-  checkValues(checked);
+  const checked = checkedChanges(changes);
   const { keepInfohash, onWarning, context } = checkOptions(options, EDIT, { example: '{ keepInfohash: true }' });
   const [info, top] = [infoChanges(torrent, checked), topChanges(torrent, checked)];
   const edited = replaceFields(torrent, { info, top, keepInfohash, context });

@@ -55,20 +55,12 @@ export function splice({ list }: Entries, changes: EntryChanges): Entry[] {
   for (const [key, value] of changes) {
     // A key may occur twice: then the first one counts, and the others are removed.
     const first = entries.findIndex((entry) => entry.key === key);
-    if (value === null) {
-      entries = entries.filter((entry) => entry.key !== key);
-      continue;
-    }
+    const at = first < 0 ? entries.findIndex((entry) => entry.key > key) : first;
+    entries = entries.filter((entry) => entry.key !== key);
+    if (value === null) continue;
     const bytes = encode(value);
     const whole = encode(new Map([[key, new RawBencode(bytes)]])).subarray(1, -1);
-    const entry = { key, whole, value: bytes };
-    if (first >= 0) {
-      entries[first] = entry;
-      entries = entries.filter((other, i) => other.key !== key || i === first);
-    } else {
-      const next = entries.findIndex((other) => other.key > key);
-      entries.splice(next < 0 ? entries.length : next, 0, entry);
-    }
+    entries.splice(at < 0 ? entries.length : at, 0, { key, whole, value: bytes });
   }
   return entries;
 }

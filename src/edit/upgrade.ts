@@ -42,17 +42,9 @@ export interface UpgradeOptions
     >,
     Pick<ReadOptions, 'context' | 'limits'> {}
 
-const UPGRADE: OptionStructs<UpgradeOptions> = {
-  engine: GENERATE.engine,
-  threads: GENERATE.threads,
-  memoryLimit: GENERATE.memoryLimit,
-  onWarning: GENERATE.onWarning,
-  outputPath: GENERATE.outputPath,
-  padNames: GENERATE.padNames,
-  context: Unchecked,
-  limits: Unchecked,
-  ...WATCH,
-};
+const { engine, threads, memoryLimit, onWarning, outputPath, padNames } = GENERATE;
+const OWN = { engine, threads, memoryLimit, onWarning, outputPath, padNames };
+const UPGRADE: OptionStructs<UpgradeOptions> = { ...OWN, ...WATCH, context: Unchecked, limits: Unchecked };
 
 /** The result of {@link upgrade}. */
 export interface UpgradeResult {

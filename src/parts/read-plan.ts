@@ -236,24 +236,15 @@ function copied(plan: PartsPlan): PartsPlan {
 
 function checkSizes({ version, pieceLength, partSize, torrent }: PartsPlan): void {
   const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
-  if (!isLength || (torrent && !isLengthOfTorrent(pieceLength, version)))
-    throw refused(`its pieceLength is ${pieceLength}`);
+  if (!isLength) throw refused(`its pieceLength is ${pieceLength}`);
   if (partSize === 0 || wholePartSize(partSize, pieceLength) !== partSize) throw refused(`its partSize is ${partSize}`);
   if (!torrent) return;
+  refusing(() => checkPieceLength(pieceLength, version));
   requireProperties(torrent, TORRENT);
   const { padding, isSingleFile } = torrent;
   if (padding) requireProperties(padding, PADDING);
   const isPadding = padding ? !isSingleFile && version !== 'v2' : isSingleFile || version !== 'hybrid';
   if (!isPadding) throw refused(`its padding is ${shown(padding)}`);
-}
-
-function isLengthOfTorrent(pieceLength: number, version: TorrentVersion): boolean {
-  try {
-    checkPieceLength(pieceLength, version);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function checkFiles({ files, torrent, version, pieceLength, totalSize }: PartsPlan): Promise<void> {
@@ -311,7 +302,7 @@ function refusing<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw refused((error as Error).message);
+    throw refused((error as Error).message.replace(/\.$/, ''));
   }
 }
 

@@ -3,7 +3,7 @@ import { mkdir, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { readWithin } from '../disk/read-file.ts';
 import { writeWhole } from '../disk/write-file.ts';
-import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError, throwSystemError } from '../errors/errors.ts';
 import { checkArgument, invalidArgument, Path } from '../errors/guard.ts';
 
 /**
@@ -108,9 +108,7 @@ export function folderStore(folder: string): PartStore {
     put: async (planId, name, bytes) => {
       const file = fileOf(planId, name);
       const parent = path.dirname(file);
-      await mkdir(parent, { recursive: true }).catch((error: unknown) => {
-        throw fromSystemError(error, parent, 'write');
-      });
+      await mkdir(parent, { recursive: true }).catch(throwSystemError(parent, 'write'));
       await writeWhole(file, bytes, { force: true });
     },
     delete: async (planId, name) => {

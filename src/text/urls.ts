@@ -1,4 +1,4 @@
-/** Compares URLs, and repairs the whitespace of those that a caller gives. */
+/** Parses and compares URLs, and repairs the whitespace of those that a caller gives. */
 
 /** The URL as a torrent stores it: without whitespace around it, and with blanks as %20. Several URLs in one text stay as they are. */
 export function storedUrl(url: string): string {
@@ -11,9 +11,14 @@ export function storedUrl(url: string): string {
  * do not count.
  */
 export function urlKey(url: string): string {
+  const scheme = url.trim().split(':', 1)[0] as string;
+  return `${scheme.toLowerCase()} ${asWebUrl(url)?.href ?? url.trim()}`;
+}
+
+/** A URL with the scheme HTTP instead of one whose hosts Node does not parse, such as UDP; null for anything but a URL. */
+export function asWebUrl(url: string): URL | null {
   const [, scheme = '', rest = ''] = /^\s*([a-z][a-z\d+.-]*)(:\/\/.*)$/is.exec(url) ?? [];
-  // Node parses the hosts of web schemes only. libtorrent takes port 80 as the default of UDP too.
-  const isWeb = /^(https?|wss?|ftp)$/i.test(scheme);
-  const text = `${isWeb ? scheme : 'http'}${rest}`;
-  return URL.canParse(text) ? `${scheme.toLowerCase()} ${new URL(text).href}` : url.trim();
+  // libtorrent takes port 80 as the default of UDP too.
+  const text = /^(https?|wss?|ftp)$/i.test(scheme) ? url : `http${rest}`;
+  return URL.canParse(text) ? new URL(text) : null;
 }

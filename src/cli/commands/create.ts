@@ -60,13 +60,9 @@ export function addCreate(program: Command): void {
         }
         if (!queue) return create(paths, optionsFor(paths), signal);
         const { createInQueue } = await import('../queue/create.ts');
-        return createInQueue(paths, { ...optionsFor(paths), ...partSizeOf(given) }, queue, signal);
+        return createInQueue(paths, { ...optionsFor(paths), partSize: given.partSize }, queue, signal);
       });
     });
-}
-
-function partSizeOf({ partSize }: QueueingOptions): { partSize?: number } {
-  return partSize === undefined ? {} : { partSize };
 }
 
 /** Refuses a command line without paths, or with paths that no job would use. */

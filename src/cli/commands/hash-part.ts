@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { formatBytes } from '../../text/format.ts';
 import { forSchedulers } from '../exit.ts';
 import {
-  allowHostOption,
   type HashingOptions,
   hashingOptions,
-  parseFolder,
+  type PartsOptions,
   parseIndex,
+  partsOptions,
   type SummaryOptions,
   summaryOptions,
 } from '../options/option-values.ts';
@@ -15,11 +15,8 @@ import { interruptible } from '../terminal/interrupt.ts';
 import { printableJson } from '../terminal/json.ts';
 import { showsProgress, writeLines } from '../terminal/output.ts';
 
-interface HashPartOptions extends HashingOptions, SummaryOptions {
+interface HashPartOptions extends PartsOptions, HashingOptions, SummaryOptions {
   index: number;
-  parts: string;
-  root?: string;
-  allowHost?: string[];
 }
 
 const EXAMPLES = `
@@ -42,15 +39,9 @@ export function addHashPart(program: Command): void {
   const command = program
     .command('hash-part')
     .description('hash one part of a plan, on any machine that can read its files')
-    .argument('<plan>', 'the file that metainfo plan --part-size wrote, or - for standard input')
-    .requiredOption('--index <n>', 'index of the part, from 0', parseIndex)
-    .requiredOption(
-      '--parts <folder>',
-      'folder for the hashed parts, on a file system that all machines share',
-      parseFolder,
-    )
-    .option('--root <path>', 'where the planned file or folder is on this machine (default: as planned)', parseFolder);
-  summaryOptions(hashingOptions(allowHostOption(command)))
+    .requiredOption('--index <n>', 'index of the part, from 0', parseIndex);
+  partsOptions(command, 'folder for the hashed parts, on a file system that all machines share');
+  summaryOptions(hashingOptions(command))
     .addHelpText('after', EXAMPLES)
     .action((file: string, options: HashPartOptions) =>
       forSchedulers(() => interruptible((signal) => run(file, options, signal))),

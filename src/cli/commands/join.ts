@@ -4,9 +4,9 @@ import { formatBytes, plural } from '../../text/format.ts';
 import { infohashLines } from '../create/summary.ts';
 import { forSchedulers } from '../exit.ts';
 import {
-  allowHostOption,
   type OutputOptions,
-  parseFolder,
+  type PartsOptions,
+  partsOptions,
   type SummaryOptions,
   summaryOptions,
 } from '../options/option-values.ts';
@@ -15,10 +15,7 @@ import { interruptible } from '../terminal/interrupt.ts';
 import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 
-interface JoinOptions extends OutputOptions, SummaryOptions {
-  parts: string;
-  root?: string;
-  allowHost?: string[];
+interface JoinOptions extends PartsOptions, OutputOptions, SummaryOptions {
   recheck: boolean;
   magnet?: boolean;
 }
@@ -36,20 +33,16 @@ Exit codes: 0 success, 1 failure (a file changed, a part is damaged), 2 wrong
 usage, 75 try again (parts are missing; --json lists them), 130 cancelled.`;
 
 export function addJoin(program: Command): void {
-  const command = program
-    .command('join')
-    .description('make the torrent of a plan from its hashed parts')
-    .argument('<plan>', 'the file that metainfo plan --part-size wrote, or - for standard input')
-    .requiredOption('--parts <folder>', 'folder of the hashed parts', parseFolder)
+  const command = program.command('join').description('make the torrent of a plan from its hashed parts');
+  partsOptions(command, 'folder of the hashed parts')
     .option(
       '-o, --output <file>',
       'the torrent file, or - for standard output (default: NAME.torrent in the current folder)',
     )
-    .option('--root <path>', 'where the planned file or folder is on this machine (default: as planned)', parseFolder)
     .option('--no-recheck', 'do not compare the files with the plan')
     .option('--magnet', 'also print the magnet link')
     .option('--force', 'replace the output if it exists');
-  summaryOptions(allowHostOption(command))
+  summaryOptions(command)
     .addHelpText('after', EXAMPLES)
     .action((file: string, options: JoinOptions) =>
       forSchedulers(() => interruptible((signal) => run(file, options, signal))),

@@ -2,6 +2,7 @@
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import { exactBytes } from '../../text/format.ts';
+import { asWebUrl } from '../../text/urls.ts';
 import type { CreateOptions } from '../create/options.ts';
 
 /** The keys of a rule: each is an option of `create`. */
@@ -27,23 +28,13 @@ export function parseHost(text: string): { host: string; port: string } | null {
   return { host: hostname.replace(/\.$/, ''), port };
 }
 
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'ws:': '80', 'wss:': '443' };
-
 /** The keys of the rules that a tracker can have: with its port, and for all ports. */
 function keysOf(tracker: string): string[] {
-  if (!URL.canParse(tracker)) return [];
-  const { protocol, hostname, port } = new URL(tracker);
-  const parts = parseHost(decodeHost(hostname));
-  return parts ? [`${parts.host}:${port || DEFAULT_PORTS[protocol]}`, parts.host] : [];
-}
-
-/** URLs of schemes that browsers do not know have their hosts percent-encoded. */
-function decodeHost(hostname: string): string {
-  try {
-    return decodeURIComponent(hostname);
-  } catch {
-    return hostname;
-  }
+  const url = asWebUrl(tracker);
+  if (!url) return [];
+  const host = url.hostname.replace(/\.$/, '');
+  const defaultPort = ['https:', 'wss:'].includes(url.protocol) ? '443' : '80';
+  return [`${host}:${url.port || defaultPort}`, host];
 }
 
 /** The rules of the hosts of some trackers, in the order of the trackers. A rule with a port precedes that of the host. */

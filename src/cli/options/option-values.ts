@@ -312,7 +312,18 @@ export function cacheFolders({ cacheDir }: CacheOptions): string[] {
   return cacheDir ? [path.resolve(cacheDir)] : [];
 }
 
-/** Adds the option that allows the hosts of web objects: nobody trusts the URLs of a plan. */
-export function allowHostOption(command: Command): Command {
-  return command.option('--allow-host <host>', 'a host that the plan may read web objects from (repeatable)', collect);
+/** The options of every command that takes a plan in parts. */
+export interface PartsOptions {
+  parts: string;
+  root?: string;
+  allowHost?: string[];
+}
+
+/** Adds the argument and the options of {@link PartsOptions} to a command. Nobody trusts the URLs of a plan. */
+export function partsOptions(command: Command, folder: string): Command {
+  return command
+    .argument('<plan>', 'the file that metainfo plan --part-size wrote, or - for standard input')
+    .requiredOption('--parts <folder>', folder, parseFolder)
+    .option('--root <path>', 'where the planned file or folder is on this machine (default: as planned)', parseFolder)
+    .option('--allow-host <host>', 'a host that the plan may read web objects from (repeatable)', collect);
 }

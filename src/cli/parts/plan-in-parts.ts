@@ -33,7 +33,7 @@ export interface PlannedInParts {
  */
 export async function planned(
   paths: readonly string[],
-  options: CreateOptions & { partSize?: number },
+  options: CreateOptions & { partSize: number | undefined },
   {
     output,
     signal,

@@ -1,5 +1,4 @@
 /** `metainfo create --queue`: plans a torrent, lets workers hash and write it, and shows their progress. */
-import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { JoinedTorrent, QueuedTorrent, QueueProgress } from '../../bullmq/index.ts';
 import { AbortError } from '../../errors/cancel.ts';
@@ -12,7 +11,7 @@ import { showPlan } from '../create/plan-report.ts';
 import { targetFor } from '../create/run-create.ts';
 import { infohashLines } from '../create/summary.ts';
 import { exitCodeOfSignal, writeJson } from '../exit.ts';
-import { fileOf, isStdout, nameOfTarget, realFolder, requireWritable } from '../options/target.ts';
+import { fileOf, isStdout, nameOfTarget, realFile, requireWritable } from '../options/target.ts';
 import { planned } from '../parts/plan-in-parts.ts';
 import { printableJson } from '../terminal/json.ts';
 import { toPlain } from '../terminal/messages.ts';
@@ -24,7 +23,7 @@ import { nameOfConnection, placeWithin, realPath, realRoots } from './places.ts'
 /** Creates a torrent with the workers of a queue. */
 export async function createInQueue(
   paths: readonly string[],
-  options: CreateOptions & { partSize?: number },
+  options: CreateOptions & { partSize: number | undefined },
   { connection, folder, roots }: QueueTarget,
   signal: AbortSignal,
 ): Promise<void> {
@@ -35,7 +34,7 @@ export async function createInQueue(
   if (isStdout(target)) throw invalidArgument('A worker writes the torrent: name a file beneath a --root with -o');
   await requireWritable(target, { ...options, output: options.output ?? target });
   const real = await realRoots(roots);
-  const output = placeWithin(real, await realTarget(target));
+  const output = placeWithin(real, (await realFile(target)) as string);
   const { plan, findings, web } = await planned(paths, options, {
     output: fileOf(target),
     signal,
@@ -134,8 +133,4 @@ async function asked(question: string): Promise<string> {
   } finally {
     reader.close();
   }
-}
-
-async function realTarget(target: string): Promise<string> {
-  return path.join(await realFolder(target), path.basename(target));
 }
