@@ -118,14 +118,6 @@ export interface ItemResult {
   totalSize?: number;
 }
 
-/** The items of a job, as the store has them. */
-export interface StoredItems {
-  operation: BatchOperation;
-  /** The index of the first item in the batch. */
-  first: number;
-  items: unknown[];
-}
-
 /** Small torrents that are processed at once: enough to keep the threads busy. */
 const ITEMS_AT_ONCE = 16;
 

@@ -1,6 +1,6 @@
 /** The data of jobs, which nobody trusts, and the context in which workers run them. */
 import { DelayedError, type Job, WaitingError } from 'bullmq';
-import { any, integer, is, min, optional, pattern, string, type } from 'superstruct';
+import { any, type Infer, integer, is, min, optional, pattern, string, type } from 'superstruct';
 import type { Backend } from './backend.ts';
 import { refused, shown } from './failures.ts';
 import type { Plans } from './plans.ts';
@@ -32,7 +32,13 @@ export interface IndexedData {
 const Id = pattern(string(), /^[0-9a-f]{64}$/);
 const Count = min(integer(), 0);
 const INDEXED = type({ plan: Id, index: Count, cancelled: optional(any()) });
-const JOIN = type({ plan: Id, request: Id, next: Count });
+const JOIN = type({
+  plan: Id,
+  /** The hash of a `JoinRequest`, which the store has. */
+  request: Id,
+  /** The parts whose jobs have been added. */
+  next: Count,
+});
 
 /** The plan and the index of a job. Nobody trusts the queue. */
 export function indexedData(data: unknown): IndexedData {
@@ -41,13 +47,7 @@ export function indexedData(data: unknown): IndexedData {
 }
 
 /** The data of the job that joins a plan. */
-export interface JoinData {
-  plan: string;
-  /** The hash of a `JoinRequest`, which the store has. */
-  request: string;
-  /** The parts whose jobs have been added. */
-  next: number;
-}
+export type JoinData = Infer<typeof JOIN>;
 
 /** The data of a join. Nobody trusts the queue. */
 export function joinData(data: unknown): JoinData {

@@ -1,31 +1,23 @@
 /** The output of a join. The part store keeps it under its hash, because nobody trusts the queue, and job data stay small. */
 import { createHash } from 'node:crypto';
-import { boolean, string, type } from 'superstruct';
+import { boolean, type Infer, string, type } from 'superstruct';
 import { MetainfoError, type PartStore } from '../index.ts';
 import { notInStore } from './failures.ts';
+import type { JoinData } from './jobs.ts';
 import { parsedObject } from './stored.ts';
 
-/** Where the torrent of a plan goes. */
-export interface JoinRequest {
+const REQUEST = type({
   /** `NAME/path` of the torrent file. */
-  output: string;
+  output: string(),
   /** Whether to replace a file. */
-  force: boolean;
-}
+  force: boolean(),
+});
 
-/** The place of a request in the store. */
-interface RequestPlace {
-  plan: string;
-  /** The SHA-256 of its text, in hexadecimal. */
-  request: string;
-}
+/** Where the torrent of a plan goes. */
+export type JoinRequest = Infer<typeof REQUEST>;
 
-/** Stores a request, and returns its hash. */
-export async function storeRequest(
-  plan: string,
-  { output, force }: JoinRequest,
-  store: PartStore,
-): Promise<RequestPlace['request']> {
+/** Stores a request, and returns its hash: the SHA-256 of its text, in hexadecimal. */
+export async function storeRequest(plan: string, { output, force }: JoinRequest, store: PartStore): Promise<string> {
   const text = JSON.stringify({ output, force });
   const request = hashOf(text);
   await store.put(plan, `join-${request}`, Buffer.from(text));
@@ -37,15 +29,16 @@ export async function storeRequest(
  *
  * @throws {MetainfoError} `ERR_QUEUE` if it is not in the store; `ERR_PLAN` if it is malformed, or not the request of that hash
  */
-export async function requestOf({ plan, request }: RequestPlace, store: PartStore): Promise<JoinRequest> {
+export async function requestOf(
+  { plan, request }: Pick<JoinData, 'plan' | 'request'>,
+  store: PartStore,
+): Promise<JoinRequest> {
   const bytes = await store.get(plan, `join-${request}`);
   if (!bytes) throw notInStore(`the output of the plan ${plan}`);
   if (hashOf(bytes) !== request)
     throw new MetainfoError('ERR_PLAN', `The part store has another output for the plan ${plan}.`);
   return parsedObject(bytes, `The output of the plan ${plan}`, REQUEST);
 }
-
-const REQUEST = type({ output: string(), force: boolean() });
 
 function hashOf(text: string | Uint8Array): string {
   return createHash('sha256').update(text).digest('hex');

@@ -36,9 +36,8 @@ export interface Place {
 
 async function placeOf(roots: Roots, place: unknown): Promise<Place & { below: string }> {
   const text = typeof place === 'string' ? place : '';
-  const slash = text.indexOf('/');
-  const name = slash < 0 ? text : text.slice(0, slash);
-  const below = slash < 0 ? '' : text.slice(slash + 1);
+  const [name = '', ...components] = text.split('/');
+  const below = components.join('/');
   requireNamed(roots, name);
   // Functions that open it check its links.
   if (below !== '' && below.split(/[/\\]/).some((one) => ['', '.', '..'].includes(one)))

@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   enums,
+  type Infer,
   integer,
   is,
   min,
@@ -16,7 +17,7 @@ import {
   unknown,
 } from 'superstruct';
 import { MetainfoError, type PartStore, type StoredName } from '../index.ts';
-import type { ItemResult, StoredItems } from './batch-job.ts';
+import type { ItemResult } from './batch-job.ts';
 import { refused, shown } from './failures.ts';
 
 /** Bytes of an object. A value of three bytes takes up to 64 bytes of memory. */
@@ -27,9 +28,13 @@ export type StoredResults = (ItemResult | null)[];
 
 const ITEMS = type({
   operation: enums(['create', 'verify', 'validate']),
+  /** The index of the first item in the batch. */
   first: min(integer(), 0),
   items: array(unknown()),
 });
+/** The items of a job. */
+export type StoredItems = Infer<typeof ITEMS>;
+
 const RESULTS = array(
   nullable(
     type({

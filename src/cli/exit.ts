@@ -3,11 +3,11 @@ import type { CommanderError } from 'commander';
 import type { Finding } from '../create/findings/findings.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, ValidationError } from '../errors/errors.ts';
-import { PartError } from '../errors/part-error.ts';
 import { isPermanent } from '../errors/permanent.ts';
 import { printable, printableLines } from '../text/printable.ts';
 import { withHint } from './options/hints.ts';
 import { colorsFor } from './terminal/colors.ts';
+import { interruptible } from './terminal/interrupt.ts';
 import { printableJson } from './terminal/json.ts';
 import { messageOf } from './terminal/messages.ts';
 import { CLOSED, fitted, stderr, stdout } from './terminal/output.ts';
@@ -41,14 +41,15 @@ export function exitCodeOfUsage({ exitCode, code, message }: CommanderError): nu
 }
 
 /** Properties of errors that `--json` prints too. */
-export function detailsOf(error: MetainfoError): {
-  indexes?: readonly number[];
-  findings?: readonly Finding[];
-  placed?: readonly string[];
-} {
-  if (error instanceof PartError) return { indexes: error.indexes };
-  if ('placed' in error) return { placed: error.placed as readonly string[] };
-  return 'findings' in error ? { findings: error.findings as readonly Finding[] } : {};
+export function detailsOf(error: MetainfoError & ErrorDetails): ErrorDetails {
+  const { indexes, findings, placed } = error;
+  return { indexes, findings, placed };
+}
+
+interface ErrorDetails {
+  indexes?: readonly number[] | undefined;
+  findings?: readonly Finding[] | undefined;
+  placed?: readonly string[] | undefined;
 }
 
 /** Prints an error as JSON. */
@@ -70,10 +71,10 @@ export function exitCodeOfSignal({ cause }: { cause?: unknown }): number {
   return cause === 'SIGTERM' ? 143 : 130;
 }
 
-/** Runs a command for schedulers: its exit code tells whether to try again after a failure. */
-export async function forSchedulers(run: () => Promise<void>): Promise<void> {
+/** Runs an interruptible command for schedulers: its exit code tells whether to try again after a failure. */
+export async function forSchedulers(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
   try {
-    await run();
+    await interruptible(run);
   } catch (error) {
     process.exitCode = await exitCodeOf(error, wantsJson(), { retries: true });
   }

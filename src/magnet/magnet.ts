@@ -1,5 +1,5 @@
 /** Magnet links: decoding and formatting (BEP 9, BEP 53). */
-import type { IssueCode } from '../errors/codes.ts';
+import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { type Issue, MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
   checkArgument,
@@ -114,11 +114,12 @@ class IssueList {
     { key, offset }: Pick<Parameter, 'key' | 'offset'>,
     code: IssueCode,
     message: string,
-    { severity = this.optional, spec = 'BEP 9' }: Partial<Pick<Issue, 'severity' | 'spec'>> = {},
+    severity = this.optional,
   ): void {
     const list = this.#listed[severity];
+    const { spec } = ISSUE_CODES[code];
     if (list.length === MAX_ISSUES) this.#unlisted += 1;
-    else list.push({ code, severity, path: key === '' ? [] : [key], message, spec, offset });
+    else list.push({ code, severity, path: key === '' ? [] : [key], message, ...(spec && { spec }), offset });
   }
 
   get hasErrors(): boolean {
@@ -163,17 +164,16 @@ export function parseMagnet(uri: string, options: ParseMagnetOptions = {}): Magn
   const issues = new IssueList(profile);
   const start = { key: '', offset: 0 };
   const link = typeof uri === 'string' ? uri.trim() : '';
-  const severity = 'error';
   if (!/^magnet:\?/i.test(link))
-    issues.add(start, 'magnet', `expected a link that begins with magnet:?, got ${shown(uri)}`, { severity });
+    issues.add(start, 'magnet', `expected a link that begins with magnet:?, got ${shown(uri)}`, 'error');
   else if (link.length > MAX_CHARACTERS)
-    issues.add(start, 'magnet', `expected at most ${MAX_CHARACTERS} characters, got ${link.length}`, { severity });
+    issues.add(start, 'magnet', `expected at most ${MAX_CHARACTERS} characters, got ${link.length}`, 'error');
   issues.finish();
 
   const magnet = emptyMagnet();
   for (const parameter of parametersOf(link, issues)) readParameter(parameter, magnet, issues);
   if (magnet.infohashV1 === null && magnet.infohashV2 === null && !issues.hasErrors)
-    issues.add(start, 'magnet_hash', 'expected xt=urn:btih:HASH or xt=urn:btmh:HASH, got neither', { severity });
+    issues.add(start, 'magnet_hash', 'expected xt=urn:btih:HASH or xt=urn:btmh:HASH, got neither', 'error');
   return { ...magnet, warnings: issues.finish() };
 }
 
@@ -264,14 +264,13 @@ function readHash(parameter: Parameter, magnet: LinkFields, issues: IssueList): 
   const infohash = isV1 ? parseHashV1(hash) : parseHashV2(hash);
   const expected = isV1 ? '40 hexadecimal or 32 base32 characters' : `${MULTIHASH} and 64 hexadecimal digits`;
   if (infohash === null) {
-    const spec = isV1 ? 'BEP 9' : 'BEP 52';
-    issues.add(parameter, 'magnet_hash', `expected ${expected}, got ${shown(hash)}`, { severity: 'error', spec });
+    issues.add(parameter, 'magnet_hash', `expected ${expected}, got ${shown(hash)}`, 'error');
     return;
   }
   const name = isV1 ? 'infohashV1' : 'infohashV2';
   if (magnet[name] !== null && magnet[name] !== infohash) {
     const problem = `expected the infohash of one torrent, got another: ${infohash}`;
-    issues.add(parameter, 'magnet_hash', problem, { severity: issues.forgiven });
+    issues.add(parameter, 'magnet_hash', problem, issues.forgiven);
   }
   magnet[name] = infohash;
 }
@@ -309,7 +308,7 @@ function readRanges(parameter: Parameter, magnet: LinkFields, issues: IssueList)
   const valid = ranges.filter((range) => range !== null);
   if (valid.length < ranges.length) {
     const problem = `expected indexes such as 0,2,4-7, got ${shown(parameter.value)}`;
-    issues.add(parameter, 'magnet_select', problem, { spec: 'BEP 53' });
+    issues.add(parameter, 'magnet_select', problem);
   }
   for (const range of valid) known.push(range);
   if (known.length > 0) magnet.selectOnly = known;

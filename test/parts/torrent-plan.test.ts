@@ -234,6 +234,16 @@ describe('a plan from elsewhere', () => {
       await assert.rejects(hashPart(bad as never, 0), { code: 'ERR_PLAN' }, JSON.stringify(bad));
   });
 
+  it('is refused for its piece length in one sentence', async (t) => {
+    const bad = await changed(await planOf(t), (one) =>
+      Object.assign(one, { pieceLength: 2 ** 33, partSize: 2 ** 33 }),
+    );
+    await assert.rejects(hashPart(bad, 0), {
+      code: 'ERR_PLAN',
+      message: /^The plan cannot be used: .*[^.]\. Make a new/,
+    });
+  });
+
   it('is refused if it was changed and its id was not', async (t) => {
     const plan = await planOf(t);
     for (const change of [{ id: 'ab'.repeat(32) }, { root: '/etc' }, { nonce: 'x' }, { comment: 'x' }])

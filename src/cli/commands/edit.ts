@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
+import { CHANGES } from '../../edit/change-values.ts';
 import type { TorrentChanges } from '../../edit/changes.ts';
 import { type Difference, differences, hasSameInfo } from '../../edit/differences.ts';
 import { edit } from '../../edit/edit.ts';
@@ -36,14 +37,13 @@ interface EditOptions extends ProfileOptions, OutputOptions {
   keepInfohash?: boolean;
   dryRun?: boolean;
   json?: boolean;
-  /** The options of {@link CHANGES}. */
+  /** The options of the fields of {@link CHANGES}. */
   [option: string]: unknown;
 }
 
-/** The field that each option changes. False, as of `--no-comment`, removes the field. */
-const CHANGES: Readonly<Record<string, keyof TorrentChanges>> = {
+/** The field that an option changes, if they have different names. */
+const FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
   tracker: 'trackers',
-  trackers: 'trackers',
   addTracker: 'addTrackers',
   removeTracker: 'removeTrackers',
   webseed: 'urlList',
@@ -51,18 +51,9 @@ const CHANGES: Readonly<Record<string, keyof TorrentChanges>> = {
   addWebseed: 'addWebseeds',
   removeWebseed: 'removeWebseeds',
   httpseed: 'httpseeds',
-  httpseeds: 'httpseeds',
   node: 'nodes',
-  nodes: 'nodes',
   date: 'creationDate',
-  comment: 'comment',
-  createdBy: 'createdBy',
-  name: 'name',
-  source: 'source',
-  similar: 'similar',
   collection: 'collections',
-  collections: 'collections',
-  updateUrl: 'updateUrl',
 };
 
 const EXAMPLES = `
@@ -192,11 +183,13 @@ async function reportWarnings(edits: readonly Edited[], { strict, json }: EditOp
 }
 
 function changesOf(options: EditOptions): TorrentChanges {
-  const changes: TorrentChanges = options.private === undefined ? {} : { private: options.private };
-  for (const [option, field] of Object.entries(CHANGES)) {
-    const value = options[option];
-    // True is the default of `--no-trackers`.
-    if (value !== undefined && value !== true) Object.assign(changes, { [field]: value === false ? null : value });
+  const changes: TorrentChanges = {};
+  for (const [option, value] of Object.entries(options)) {
+    const field = FIELDS[option] ?? option;
+    if (field === 'private') changes.private = value as boolean;
+    // True is the default of `--no-trackers`. False, as of `--no-comment`, removes the field.
+    else if (Object.hasOwn(CHANGES, field) && value !== true)
+      Object.assign(changes, { [field]: value === false ? null : value });
   }
   const unset = (options.unset ?? []).map((name) => {
     const isInfo = name.startsWith('info.');

@@ -11,7 +11,6 @@ import {
   type SummaryOptions,
   summaryOptions,
 } from '../options/option-values.ts';
-import { interruptible } from '../terminal/interrupt.ts';
 import { printableJson } from '../terminal/json.ts';
 import { showsProgress, writeLines } from '../terminal/output.ts';
 
@@ -43,9 +42,7 @@ export function addHashPart(program: Command): void {
   partsOptions(command, 'folder for the hashed parts, on a file system that all machines share');
   summaryOptions(hashingOptions(command))
     .addHelpText('after', EXAMPLES)
-    .action((file: string, options: HashPartOptions) =>
-      forSchedulers(() => interruptible((signal) => run(file, options, signal))),
-    );
+    .action((file: string, options: HashPartOptions) => forSchedulers((signal) => run(file, options, signal)));
 }
 
 async function run(file: string, options: HashPartOptions, signal: AbortSignal): Promise<void> {

@@ -11,7 +11,6 @@ import {
   summaryOptions,
 } from '../options/option-values.ts';
 import { fileOf, nameOfTarget, reportTo, requireWritable, writeTorrent } from '../options/target.ts';
-import { interruptible } from '../terminal/interrupt.ts';
 import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
 
@@ -44,9 +43,7 @@ export function addJoin(program: Command): void {
     .option('--force', 'replace the output if it exists');
   summaryOptions(command)
     .addHelpText('after', EXAMPLES)
-    .action((file: string, options: JoinOptions) =>
-      forSchedulers(() => interruptible((signal) => run(file, options, signal))),
-    );
+    .action((file: string, options: JoinOptions) => forSchedulers((signal) => run(file, options, signal)));
 }
 
 async function run(file: string, options: JoinOptions, signal: AbortSignal): Promise<void> {

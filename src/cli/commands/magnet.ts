@@ -1,5 +1,6 @@
 /** `metainfo magnet`: prints the magnet link of a torrent, or decodes a magnet link. */
 import type { Command } from 'commander';
+import { HEAD } from '../../bencode/other-format.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
 import { printable } from '../../text/printable.ts';
@@ -47,13 +48,10 @@ export function addMagnet(program: Command): void {
     .action((inputs: string[], options: MagnetOptions) => forEachFile(inputs, (input) => printLink(input, options)));
 }
 
-/** Links on standard input may have this many bytes. */
-const MAX_BYTES = 2 ** 24;
-
 async function printLink(input: string, options: MagnetOptions): Promise<void> {
   const bytes = isStdin(input) ? await readStdin(options) : null;
-  const text = bytes ? Buffer.from(bytes.subarray(0, MAX_BYTES)).toString() : input;
-  if (/^\s*magnet:/i.test(text)) {
+  if (/^\s*magnet:/i.test(bytes ? Buffer.from(bytes.subarray(0, HEAD)).toString() : input)) {
+    const text = bytes ? Buffer.from(bytes).toString() : input;
     for (const link of text.trim().split(/\s*\n\s*/)) await printDecoded(link, options);
     return;
   }

@@ -1,8 +1,8 @@
 /** `metainfo validate`: reports every problem of torrent files. */
 import type { Command } from 'commander';
 import type { Colors } from 'picocolors/types.js';
-import { BencodeError } from '../../bencode/bencode-error.ts';
-import { LimitError, limitsOf } from '../../bencode/limits.ts';
+import type { BencodeError } from '../../bencode/bencode-error.ts';
+import { type LimitError, limitsOf } from '../../bencode/limits.ts';
 import { type Issue, MetainfoError } from '../../errors/errors.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { plural } from '../../text/format.ts';
@@ -54,6 +54,9 @@ async function validate(files: string[], options: ValidateOptions): Promise<void
     await writeLines([`${valid} valid${countsText({ invalid: files.length - valid })}`]);
 }
 
+/** What errors of reading tell besides a code. */
+type ReadDetails = Partial<Pick<BencodeError, 'bencodeCode'> & Pick<LimitError, 'limit' | 'offset'>>;
+
 type Result = Awaited<ReturnType<typeof check>>;
 
 async function check(file: string, options: ValidateOptions) {
@@ -65,15 +68,9 @@ async function check(file: string, options: ValidateOptions) {
   } catch (error) {
     // A wrong option is not a problem of the torrent.
     if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
-    const { code } = error;
+    const { code, bencodeCode, limit, offset } = error as MetainfoError & ReadDetails;
     const message = messageOf(error, file);
-    const details =
-      error instanceof BencodeError
-        ? { bencodeCode: error.bencodeCode, offset: error.offset }
-        : error instanceof LimitError
-          ? { limit: error.limit, ...(error.offset !== null && { offset: error.offset }) }
-          : {};
-    const issue = { code, severity: 'error', path: [], message, ...details };
+    const issue = { code, severity: 'error', path: [], message, bencodeCode, limit, offset: offset ?? undefined };
     return { file, ok: false, version: null, infohash: { v1: null, v2: null }, issues: [issue] };
   }
 }

@@ -1,5 +1,6 @@
 /** Makes the fields of a draft from the paths and options of the command line. */
 import { type BencodeMap, toKey } from '../../bencode/value.ts';
+import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings/findings.ts';
 import { invalidArgument } from '../../errors/guard.ts';
@@ -25,8 +26,8 @@ export interface CommandDraft {
 export interface DraftOptions {
   /** The resolved path of the torrent file, which is never part of the torrent; undefined for standard output. */
   output: string | undefined;
-  /** Checks the fields before a server is asked. */
-  check: (fields: TorrentCreateFields) => unknown;
+  /** Checks the fields before a server is asked; by default, as a draft does. */
+  check?: (fields: TorrentCreateFields) => unknown;
   signal?: AbortSignal | undefined;
 }
 
@@ -50,7 +51,7 @@ export async function draftOf(
 async function foreignDraft(
   input: ForeignInput,
   options: CreateOptions,
-  { check, signal }: Omit<DraftOptions, 'output'>,
+  { check = (fields) => new TorrentCreate(fields), signal }: Omit<DraftOptions, 'output'>,
 ): Promise<CommandDraft> {
   const named = fieldsOf({ ...options, name: input.name });
   check(named);

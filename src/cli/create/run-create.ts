@@ -1,7 +1,6 @@
 /** Runs one creation: from the paths and options of a command line to a written torrent. */
 import path from 'node:path';
 import { TorrentCreate } from '../../create/draft.ts';
-import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import type { Finding } from '../../create/findings/findings.ts';
 import { describeLayout, findingOfError, type PlanReport } from '../../create/findings/plan-report.ts';
 import type { GenerateOptions } from '../../create/options.ts';
@@ -54,8 +53,7 @@ export async function runCreate(
   await requireWritable(target, { ...options, output: options.output ?? target });
   await requireLinkFile(options, target, paths);
   const output = await realFile(target);
-  const check = (fields: TorrentCreateFields) => new TorrentCreate(fields);
-  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal: watch.signal });
+  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, signal: watch.signal });
   const onPlan = async (plan: PlanReport) => {
     const findings = gradeFindings(plan, ownFindings(), options);
     await onFindings(findings, plan);
@@ -162,8 +160,7 @@ export async function expectedCreation(
   signal: AbortSignal,
 ): Promise<ExpectedCreation> {
   const output = await realFile(target);
-  const check = (given: TorrentCreateFields) => new TorrentCreate(given);
-  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
+  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, signal });
   const draft = new TorrentCreate(fields);
   const sources = sourceFiles(draft.fields.sources ?? []);
   const settings = { ...generateOptions(options), outputPath: output, sources, signal };

@@ -11,7 +11,7 @@ import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './jobs-of-file.ts';
 import { type CreateJob, jobsOfFolders, type ListedJob, nameOfJob } from './jobs-of-folders.ts';
-import { countsText, type JobResult, type JobWatch, listQueue, rateText, runMany } from './run-many.ts';
+import { countsText, type JobResult, type JobWatch, rateText, runMany } from './run-many.ts';
 import { upToDateOutput } from './up-to-date.ts';
 
 type Status = 'done' | 'skipped';
@@ -24,13 +24,11 @@ export async function createMany(
 ): Promise<void> {
   const options = optionsFor([]);
   const { batch, resume, json, quiet } = options;
-  const queue =
-    batch === undefined
-      ? listQueue(await jobsOfFolders(folders, options))
-      : await jobsOfFile(batch, optionsFor, signal);
+  const list =
+    batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, optionsFor, signal);
   let bytes = 0;
   await runMany<ListedJob, Status>(
-    queue,
+    list,
     {
       statuses: ['done', 'skipped'],
       nameOf: nameOfJob,

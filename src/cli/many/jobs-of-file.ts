@@ -7,7 +7,7 @@ import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
 import { type CreateJob, type ListedJob, requireDistinct } from './jobs-of-folders.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
 import { jobParser, type ParseJob } from './parse-job.ts';
-import { type JobQueue, listQueue } from './run-many.ts';
+import type { Jobs } from './run-many.ts';
 
 const HINT = { what: 'a list of jobs', example: 'cat jobs.json | metainfo create --batch -' };
 /** The largest array, and the longest line, in bytes. */
@@ -22,21 +22,17 @@ const MAX_LISTED = 10;
  * @param optionsFor Completes the options of a job with those of the command line and of the configuration.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` with every problem of an array; `ERR_LIMIT`; the error of reading the file
  */
-export async function jobsOfFile(
-  file: string,
-  optionsFor: OptionsFor,
-  signal: AbortSignal,
-): Promise<JobQueue<ListedJob>> {
+export async function jobsOfFile(file: string, optionsFor: OptionsFor, signal: AbortSignal): Promise<Jobs<ListedJob>> {
   const parse = jobParser(optionsFor);
   const records = jsonRecords(inputChunks(file, HINT, signal), LIMITS);
   const { value: first, done } = await untilAbort(signal, records.next());
   if (done) throw invalidList(file, ['there is no job']);
-  if (first.isArray) return listQueue(await jobsOfArray(first, file, parse));
+  if (first.isArray) return jobsOfArray(first, file, parse);
   async function* jobs() {
     yield await jobOfLine(first, parse);
     for await (const record of records) yield await jobOfLine(record, parse);
   }
-  return { jobs: jobs(), count: null };
+  return jobs();
 }
 
 async function jobOfLine({ line, text }: JsonRecord, parse: ParseJob): Promise<ListedJob> {

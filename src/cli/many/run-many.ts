@@ -17,17 +17,8 @@ const DEFAULT_JOBS = 4;
 /** The least time between two progress events of one job, in milliseconds. */
 const PROGRESS_MS = 1000;
 
-/** The jobs to run, in order. */
-export interface JobQueue<Job> {
-  jobs: Iterable<Job> | AsyncIterable<Job>;
-  /** How many jobs there are; null if only the end of a stream tells. */
-  count: number | null;
-}
-
-/** A queue of jobs that are all at hand. */
-export function listQueue<Job>(jobs: readonly Job[]): JobQueue<Job> {
-  return { jobs, count: jobs.length };
-}
+/** The jobs to run, in order. Of a stream, only its end tells how many there are. */
+export type Jobs<Job> = readonly Job[] | AsyncIterable<Job>;
 
 /** The result of a job. */
 export interface JobResult<Status extends string> {
@@ -73,16 +64,17 @@ export interface JobKind<Job, Status extends string> {
 }
 
 /**
- * Runs the jobs of a queue: takes the next one when another has ended. If the signal fires, the running jobs end first, and the
+ * Runs jobs: takes the next one when another has ended. If the signal fires, the running jobs end first, and the
  * exit code of the process is set.
  */
 export async function runMany<Job, Status extends string>(
-  { jobs, count }: JobQueue<Job>,
+  jobs: Jobs<Job>,
   { statuses, nameOf, about, run, summarize }: JobKind<Job, Status>,
   options: { jobs?: number; json?: boolean; quiet?: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { jobs: concurrency = DEFAULT_JOBS, json = false } = options;
+  const count = 'length' in jobs ? jobs.length : null;
   const progress = new OverallProgress(count, options);
   const started = process.uptime();
   const counts = Object.fromEntries([...statuses, 'failed'].map((status) => [status, 0])) as Totals<Status>['counts'];
@@ -137,7 +129,7 @@ export async function runMany<Job, Status extends string>(
   } catch (error) {
     if (!(error instanceof MetainfoError) || !signal.aborted) throw error;
     process.exitCode = exitCodeOfSignal({ cause: signal.reason });
-    if (Array.isArray(jobs)) for (let i = taken; i < jobs.length; i += 1) cancelled.push([jobs[i] as Job, i]);
+    if ('length' in jobs) for (let i = taken; i < jobs.length; i += 1) cancelled.push([jobs[i] as Job, i]);
     for (const [job, index] of cancelled.sort(([, a], [, b]) => a - b)) await writeEvent('cancelled', job, index);
   } finally {
     progress.stop();

@@ -16,7 +16,7 @@ import { nameOfInput } from '../terminal/standard-input.ts';
 import { type ResumeOptions, type ResumeTarget, resumeLines, resumeTarget, writeResume } from '../verify/resume.ts';
 import { extraLines, reportLines } from '../verify/verify-report.ts';
 import { contentNames } from './jobs-of-folders.ts';
-import { countsText, type JobResult, listQueue, rateText, runMany, type Totals } from './run-many.ts';
+import { countsText, type JobResult, rateText, runMany, type Totals } from './run-many.ts';
 import type { ManyTorrents, VerifyManyOptions } from './verify-arguments.ts';
 
 type Status = 'complete' | 'incomplete' | 'missing';
@@ -38,7 +38,7 @@ export async function verifyMany(
   /** The names of the torrents. */
   const known = new Set<string>();
   await runMany<string, Status>(
-    listQueue(files),
+    files,
     {
       statuses: ['complete', 'incomplete', 'missing'],
       nameOf: nameOfInput,

@@ -25,7 +25,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   tree: 'show -v',
 };
 
-/** Options of other programs: mkbrr, imdl, torf, torrenttools, mktorrent, transmission-create and create-torrent. */
+/** Options of other programs, except those that commander suggests by their spelling: mkbrr, imdl, torf, torrenttools, mktorrent, transmission-create and create-torrent. */
 const OPTIONS: Readonly<Record<string, string>> = {
   '-D': 'no option: a new torrent has no date without --date',
   '-P': '--preset',
@@ -47,7 +47,6 @@ const OPTIONS: Readonly<Record<string, string>> = {
   '--cross-seed': '--entropy',
   '--dht-node': '--node',
   '--exclude-pattern': '--exclude',
-  '--http-seed': '--httpseed',
   '--in': 'the path alone',
   '--include-pattern': '--include',
   '--input': 'the path alone',
@@ -60,7 +59,6 @@ const OPTIONS: Readonly<Record<string, string>> = {
   '--no-date': 'no option: a new torrent has no date without --date',
   '--nocreator': '--no-created-by',
   '--nodate': 'no option: a new torrent has no date without --date',
-  '--noprivate': '--no-private',
   '--out': '--output',
   '--outfile': '--output',
   '--output-dir': '--output with a folder',
@@ -72,8 +70,6 @@ const OPTIONS: Readonly<Record<string, string>> = {
   '--randomize-infohash': '--entropy',
   '--target-piece-count': '--target-pieces',
   '--url-list': '--webseed',
-  '--web-seed': '--webseed',
-  '--webseeds': '--webseed',
   '--workers': '--threads',
   '--xseed': '--entropy',
 };

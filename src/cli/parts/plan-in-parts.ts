@@ -40,8 +40,7 @@ export async function planned(
     nameOf,
   }: { output: string | undefined; signal: AbortSignal; nameOf?: (pathRoot: string) => Promise<string> },
 ): Promise<PlannedInParts> {
-  const check = (fields: ConstructorParameters<typeof TorrentCreate>[0]) => new TorrentCreate(fields);
-  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check, signal });
+  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, signal });
   let findings: Finding[] = [];
   let report: PlanReport | null = null;
   const onPlan = async (plan: PlanReport) => {

@@ -1,5 +1,5 @@
 /** The options of commands that use a queue: its server, the store, and the names of folders. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import { collectRoot, type NamedRoot, parseFolder, parsePositiveSize } from '../options/option-values.ts';
 
@@ -15,20 +15,13 @@ export interface QueueingOptions {
 export function queueingOptions(command: Command): Command {
   return command
     .optionsGroup('Other machines:')
-    .addOption(
-      new Option(
-        '--queue <url>',
-        'let the workers of a queue hash: redis:// or postgres:// (default with --root: QUEUE_URL in the environment)',
-      ).argParser(parseUrl),
+    .option(
+      '--queue <url>',
+      'let the workers of a queue hash: redis:// or postgres:// (default with --root: QUEUE_URL in the environment)',
     )
     .option('--root <name=path>', 'with --queue: a folder, and its name on the workers (repeatable)', collectRoot)
     .option('--store <folder>', 'with --queue: the folder of plans and parts that the workers share', parseFolder)
     .option('--part-size <size>', 'with --queue: bytes of content of a part (default: 4GiB)', parsePositiveSize);
-}
-
-/** Takes any text: what is wrong with it is said without its password. */
-function parseUrl(text: string): string {
-  return text;
 }
 
 /** A queue as the command line names it. */
