@@ -37,7 +37,7 @@ export function webseedChanges({ webseeds }: Torrent, changes: TorrentChanges): 
   return new Map([['url-list', changed.length > 0 ? changed : null]]);
 }
 
-/** What an edit does to a list of URLs. */
+/** The changes of a list of URLs. */
 interface UrlChanges {
   replaced: readonly Tier[] | null | undefined;
   added: readonly Tier[] | undefined;

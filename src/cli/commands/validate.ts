@@ -54,7 +54,7 @@ async function validate(files: string[], options: ValidateOptions): Promise<void
     await writeLines([`${valid} valid${countsText({ invalid: files.length - valid })}`]);
 }
 
-/** What errors of reading tell besides a code. */
+/** Further properties of errors of reading. */
 type ReadDetails = Partial<Pick<BencodeError, 'bencodeCode'> & Pick<LimitError, 'limit' | 'offset'>>;
 
 type Result = Awaited<ReturnType<typeof check>>;

@@ -17,7 +17,7 @@ const DEFAULT_JOBS = 4;
 /** The least time between two progress events of one job, in milliseconds. */
 const PROGRESS_MS = 1000;
 
-/** The jobs to run, in order. Of a stream, only its end tells how many there are. */
+/** The jobs to run, in order. Only the end of a stream tells their number. */
 export type Jobs<Job> = readonly Job[] | AsyncIterable<Job>;
 
 /** The result of a job. */
