@@ -101,9 +101,11 @@ function fromLayers(value: unknown, issues: Issues): unknown {
     const isHex = /^[0-9a-f]{64}$/.test(key);
     if (!isHex && key.includes('\u00ef\u00bf\u00bd')) lost(['piece layers', key], issues);
     if (typeof layer === 'string') lost(['piece layers', key], issues);
+    // Under a key in bytes, a list is no list of hashes: v1 torrents may hold anything there.
+    const isList = isHex && Array.isArray(layer);
     result.set(
       isHex ? Buffer.from(key, 'hex').toString('latin1') : key,
-      Array.isArray(layer) ? asHashes(layer, 32, ['piece layers', key], issues) : layer,
+      isList ? asHashes(layer, 32, ['piece layers', key], issues) : layer,
     );
   }
   return result;
