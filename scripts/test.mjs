@@ -58,7 +58,19 @@ const NOT_WITHOUT_ADDON = {
   'chooses its engines': ['cli/without-addon', 'hash/default-engine', 'hash/engine', 'hash/layer-roots', 'hash/node'],
   'hashes with libtorrent': ['create/libtorrent'],
   'hashes little or nothing': [
-    ...['cli/edit', 'cli/hostile', 'cli/magnet', 'cli/show', 'cli/validate'],
+    ...[
+      'cli/completion',
+      'cli/edit',
+      'cli/help',
+      'cli/hostile',
+      'cli/magnet',
+      'cli/man',
+      'cli/reference',
+      'cli/show',
+      'cli/validate',
+    ],
+    ...['cli/config/files', 'cli/config/options', 'cli/config/precedence', 'cli/config/toml'],
+    ...['create/findings/name-findings', 'create/findings/reader-limits', 'create/findings/warnings'],
     ...['edit/edit', 'edit/replace-fields'],
   ],
 };

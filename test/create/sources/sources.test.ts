@@ -17,7 +17,8 @@ import type { Digests, HashJob, HashRequest } from '../../../src/hash/hash-reque
 import { nodeEngine } from '../../../src/hash/node.ts';
 import { iterBlocks } from '../../../src/hashers/records.ts';
 import type { Progress } from '../../../src/jobs/watch.ts';
-import { sortV2 } from '../../../src/layout/order.ts';
+import { sortV1, sortV2 } from '../../../src/layout/order.ts';
+import type { FileItem } from '../../../src/model/file-item.ts';
 import type { Torrent } from '../../../src/model/torrent/torrent.ts';
 import { noise } from '../../hash/reference.ts';
 import { runs } from '../../support/runs.ts';
@@ -98,15 +99,17 @@ const content = fc
   .filter((files) => files.some((file) => file.size > 0))
   .map((files) => files.map((file, i): Piece => ({ ...file, path: i % 2 === 0 ? `${i}` : `folder/${9 - i}` })));
 
-/** The input of a draft of files and sources, and of a draft of the same content as files. */
-function fieldsOf(files: readonly Piece[]): { paths: string[]; sources: Source[]; order: string[] } {
+/** The input of a draft of files and sources, and the same content as a list of files: sorted `paths`, then the sources. */
+function fieldsOf(files: readonly Piece[]): { paths: string[]; sources: Source[]; listed: FileItem[] } {
   const paths = files.filter(({ form }) => form === 'file').map((file) => file.path);
   const others = files.filter(({ form }) => form !== 'file');
   const sources = others.map(({ path: name, size: length, seed, form, sized, sizes }): Source => {
     const data = (FORMS[form] as (typeof FORMS)[string])(noise(length, seed), sizes);
     return sized ? { path: name, size: length, data } : { path: name, data };
   });
-  return { paths, sources, order: [...paths, ...others.map((file) => file.path)] };
+  const list = (some: readonly Piece[]) => some.map((file) => ({ path: file.path.split('/'), length: file.size }));
+  const onDisk = list(files.filter(({ form }) => form === 'file'));
+  return { paths, sources, listed: [...sortV1(onDisk), ...list(others)] };
 }
 
 describe('sources', () => {
@@ -132,9 +135,10 @@ describe('sources', () => {
           const folder = path.join(root, `${version} ${count}`);
           await mkdir(folder);
           await writeTree(folder, Object.fromEntries(files.map((file) => [file.path, noise(file.size, file.seed)])));
-          const { paths, sources, order } = fieldsOf(files);
+          const { paths, sources, listed } = fieldsOf(files);
           const fields = { pathRoot: folder, info: { name: 'x' }, pieceLength };
-          const expected = await new TorrentCreate({ ...fields, paths: order }).generate({ version, ...rest });
+          const info = { name: 'x', files: listed };
+          const expected = await new TorrentCreate({ ...fields, info }).generate({ version, ...rest });
           if (sources.length === 0) return;
           const draft = new TorrentCreate({ ...fields, ...(paths.length > 0 && { paths }), sources });
           const limit = memoryLimit && (version === 'v2' ? memoryLimit : Math.max(memoryLimit, 2 * pieceLength));
