@@ -85,7 +85,7 @@ describe('a read-only disk', { skip }, () => {
     execFileSync('mount', ['-o', 'remount,ro', other]);
     const target = path.join(other, 'a.torrent');
     const { code, stderr } = await create(cwd, target, '--force');
-    assert.deepEqual([code, stderr], [1, `error: ${target}: cannot write it (EROFS). [ERR_WRITE]\n`]);
+    assert.deepEqual([code, stderr], [1, `error: ${target}: its file system is read-only (EROFS). [ERR_WRITE]\n`]);
     assert.deepEqual(readdirSync(other).sort(), ['a.torrent', 'cache']);
     // The cache is read, but new digests cannot be stored.
     const again = await create(cwd, 'b.torrent', '--force', '--cache-dir', cache);
