@@ -559,7 +559,7 @@ describe('TorrentQueue', { skip }, () => {
       results.push([ok, error?.split(':')[0]]);
     assert.deepEqual(results, [
       [false, 'ERR_WRITE'],
-      [false, 'ERR_READ'],
+      [false, 'ERR_UNREADABLE'],
       [false, 'ERR_WRITE'],
       [true, undefined],
       [true, undefined],
