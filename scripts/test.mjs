@@ -23,14 +23,19 @@ const SLOW = {
   'test/cli/hostile.test.ts': 46,
   'test/cli/progress.test.ts': 60,
   'test/cli/queue.test.ts': 57,
+  'test/bullmq/postgres.test.ts': 18,
   'test/bullmq/torrent-queue.test.ts': 20,
+  'test/cli/resume.test.ts': 37,
   'test/create/cache/cache.test.ts': 88,
   'test/create/libtorrent.test.ts': 130,
   'test/create/sources/sources.test.ts': 74,
   'test/create/findings/warnings.test.ts': 133,
+  'test/disk/large-scan.test.ts': 32,
   'test/model/damage.test.ts': 140,
   'test/model/differential.test.ts': 16,
   'test/pages.test.ts': 72,
+  'test/parts/plan-mutants.test.ts': 23,
+  'test/verify/find-moved.test.ts': 23,
 };
 /** They test tools that only .ci/release uses, and need what only it installs. */
 const OF_RELEASE = ['test/scripts/check-prebuild.test.ts'];

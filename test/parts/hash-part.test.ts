@@ -98,7 +98,7 @@ describe('hashPart and joinParts', () => {
         await rm(path.join(root, 'a'));
         await symlink(path.join(cwd, 'elsewhere'), path.join(root, 'a'));
       },
-      /a symbolic link leads out of the root/,
+      /symbolic link/,
     ],
   ];
   for (const [what, change, problem] of CHANGES)
