@@ -59,6 +59,7 @@ export async function requireUnchanged(
   { root, signal }: { root: string; signal: AbortSignal | undefined },
 ): Promise<void> {
   const problems: MetainfoError[] = [];
+  const folders = new Set<string>();
   for (let first = 0; first < indexes.length; first += FILES_PER_STAT) {
     throwIfAborted(signal);
     const some = indexes.slice(first, first + FILES_PER_STAT).map((index) => ({
@@ -70,7 +71,7 @@ export async function requireUnchanged(
       const error = changeOf(numbers.subarray(i * STAT_NUMBERS), files, { index, path: real });
       // A file with the planned times is the planned file. Any other answer could be about a file outside the root.
       const isUnproven = error !== null || files.mtimeMs[index] === null || files.ctimeMs[index] === null;
-      if (isUnproven && (await leadsOut(real, root)))
+      if (isUnproven && (await leadsOut(real, root, folders)))
         problems.push(changed(real, 'a symbolic link leads out of the root'));
       else if (error) problems.push(error);
     }
@@ -85,13 +86,19 @@ export async function requireUnchanged(
   throw new MetainfoError(code, code === 'ERR_FILE_CHANGED' ? `${message} ${ADVICE}` : message, { path: file });
 }
 
-/** Whether a symlink on the way from the root to a file leads out of the root, or nowhere. */
-async function leadsOut(file: string, root: string): Promise<boolean> {
+/**
+ * Whether a symlink on the way from the root to a file leads out of the root, or nowhere.
+ *
+ * @param folders Takes the folders that are no links, so that the files of a folder look at it once.
+ */
+async function leadsOut(file: string, root: string, folders: Set<string>): Promise<boolean> {
   let place = root;
   for (const name of path.relative(root, file).split(path.sep)) {
     place = path.join(place, name);
+    if (folders.has(place)) continue;
     const status = await lstat(place).catch(() => null);
     if (status === null) return false;
+    if (status.isDirectory()) folders.add(place);
     if (!status.isSymbolicLink()) continue;
     const real = await realpath(place).catch(() => null);
     if (real === null || !isWithin(root, real)) return true;
