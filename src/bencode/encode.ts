@@ -99,15 +99,15 @@ function write(value: Encodable, out: Writer): Level | null {
   if (typeof value === 'string') out.text(value);
   else if (typeof value === 'number' || typeof value === 'bigint') out.integer(value);
   else if (isUint8Array(value)) out.string(value.byteLength > 0 ? value : bytesOf('value', value));
-  else if (isMap(value) || isPlainObject(value)) {
+  else if (Array.isArray(value) && !isProxy(value)) {
+    out.byte(LIST);
+    return { from: value, list: value, map: null, keys: [], at: 0 };
+  } else if (isMap(value) || isPlainObject(value)) {
     out.byte(DICTIONARY);
     const map = isMap(value)
       ? withTextKeys(value)
       : new Map(Object.entries(value).map(([key, of]) => [toKey(key), of]));
     return { from: value, list: null, map, keys: sorted([...map.keys()]), at: 0 };
-  } else if (Array.isArray(value) && !isProxy(value)) {
-    out.byte(LIST);
-    return { from: value, list: value, map: null, keys: [], at: 0 };
   } else if (value instanceof RawBencode) out.bytes(value.bytes);
   else throw new MetainfoError('ERR_INVALID_ARGUMENT', `A value of type ${nameOf(value)} cannot be encoded.`);
   return null;

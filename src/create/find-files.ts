@@ -48,12 +48,12 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const scanned = draft.fields.normalize ? await composed(asFound) : asFound;
   // `paths` are sorted as `V1Hasher` sorts them; only a file list or tree of the draft has an order of its own.
   const listed = named && v1Order && !draft.fields.paths ? inNamedOrder(scanned.rows(), named) : null;
-  const onDisk = listed ? new FileTable(listed) : await orderFiles(scanned, v1Order ? 'v1' : 'v2');
+  const ordered = async () => (listed ? new FileTable(listed) : orderFiles(scanned, v1Order ? 'v1' : 'v2'));
   if (sources.length === 0) {
     const isSingleFile = scanned.length === 1 && (found?.isFile === true || namesSingleFile(draft));
-    return { isSingleFile, files: onDisk };
+    return { isSingleFile, files: await ordered() };
   }
-  const files = new FileTable<ContentFile>([...onDisk, ...sources]);
+  const files = new FileTable<ContentFile>([...(v1Order ? await ordered() : scanned), ...sources]);
   const sorted = await orderDistinctFiles(files);
   const isSingleFile = files.length === 1 && scanned.length === 0 && isSingleSource(draft);
   return { isSingleFile, files: v1Order ? files : sorted };
