@@ -54,6 +54,10 @@ describe('magnet links from standard input', () => {
     const two = piped(cwd, Buffer.from(`${a}\n\n${b}\n`), 'magnet', '-', '--json').stdout;
     const infohashes = two.match(/[^\n]+/g)?.map((line) => JSON.parse(line).infohashV1);
     assert.deepEqual(infohashes, ['a'.repeat(40), 'b'.repeat(40)]);
+    // A link that is not valid fails alone.
+    const bad = piped(cwd, Buffer.from(`${a}\nmagnet:?dn=x\n${b}\n`), 'magnet', '-');
+    assert.deepEqual([bad.code, bad.stdout.match(/([ab])\1{39}/g)], [2, infohashes]);
+    assert.match(bad.stderr, /^error: [^\n]*xt=urn:btih[^\n]*\[ERR_VALIDATION\]\n$/);
   });
 });
 

@@ -52,8 +52,8 @@ async function printLink(input: string, options: MagnetOptions): Promise<void> {
   const bytes = isStdin(input) ? await readStdin(options) : null;
   if (/^\s*magnet:/i.test(bytes ? Buffer.from(bytes.subarray(0, HEAD)).toString() : input)) {
     const text = bytes ? Buffer.from(bytes).toString() : input;
-    for (const link of text.trim().split(/\s*\n\s*/)) await printDecoded(link, options);
-    return;
+    const links = text.split('\n').filter((line) => line.trim() !== '');
+    return forEachFile(links, (link) => printDecoded(link, options));
   }
   const torrent = bytes ? torrentFromStdin(bytes, options) : await readTorrent(input, options);
   const { torrentVersion: version } = torrent;
