@@ -10,10 +10,10 @@ import type { RequestedFile } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
-import { unsafeComponent } from '../layout/safe-path.ts';
 import { storedNames } from '../model/stored-names.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
+import { placeOf } from './content-place.ts';
 
 /** A regular file on disk. */
 export interface DiskFile {
@@ -84,28 +84,27 @@ export interface MatchOptions extends BeneathOptions {
  */
 export async function matchFiles(torrent: Torrent, path: string, options: MatchOptions): Promise<MatchedFiles> {
   requirePath(path);
-  const status = await stat(systemPath(path)).catch((error: unknown) => {
-    throw fromSystemError(error, path, 'read');
-  });
-  const isFolder = status.isDirectory();
+  const { isFolder, names } = await placeOf(torrent, path);
   if (!isFolder && torrent.nFiles > 1) {
     const message = `${path} is a file, but the torrent has ${torrent.nFiles}: give the folder that holds them.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
   }
-  const names = isFolder ? diskNames(torrent) : [nodePath.basename(path)];
   const { found, extraFiles } = isFolder
     ? await filesIn(path, { torrent, names }, options)
     : await onlyFile(path, options);
-  const files = TorrentBase.filesOf(torrent).map(({ path: name, length, attr, piecesRoot }, i): MatchedFile => {
+  return { files: matchedFiles(torrent, names, found), extraFiles: extraFiles.sort() };
+}
+
+/** The files of a torrent with those that were found: for each, its name on disk. */
+export function matchedFiles(torrent: Torrent, names: readonly string[], found: Found['found']): MatchedFile[] {
+  return TorrentBase.filesOf(torrent).map(({ path, length, attr, piecesRoot }, i) => {
     const entry = found.get(names[i] as string) ?? null;
     // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
     const isLink = entry !== null && (attr?.includes('l') ?? false);
     const onDisk = isLink ? { diskPath: '', size: length, mtimeMs: 0, ctimeMs: 0 } : entry;
     const size = onDisk && 'size' in onDisk ? onDisk.size : 0;
-    const available = Math.min(size, length);
-    return { path: name, length, onDisk, available, piecesRoot };
+    return { path, length, onDisk, available: Math.min(size, length), piecesRoot };
   });
-  return { files, extraFiles: extraFiles.sort() };
 }
 
 /** The files of a torrent in a folder, and other files there. Paths are relative to the folder, with `/`. */
@@ -272,15 +271,4 @@ export async function statFile(path: string): Promise<DiskFile | Unreadable> {
     const failure = fromSystemError(error, path, 'read');
     return { problem: failure.message, error: failure };
   }
-}
-
-/** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */
-export function diskNames(torrent: Torrent): string[] {
-  const paths = torrent.files.map(({ path }) => path);
-  // Reading the torrent warns of every unsafe path.
-  if (torrent.warnings.length === 0) return paths;
-  const isSafe = (path: string) => path.split('/').every((part) => unsafeComponent(part) === null);
-  if (paths.every(isSafe)) return paths;
-  const { safePaths } = torrent;
-  return paths.map((path, i) => (isSafe(path) ? path : (safePaths[i] as string)));
 }

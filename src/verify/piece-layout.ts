@@ -28,6 +28,15 @@ export interface PieceLayout {
 /** Consecutive pieces: the first, and the one after the last. */
 export type PieceInterval = readonly [first: number, end: number];
 
+/** The piece layout of a torrent, or of one version of a hybrid. */
+export function pieceLayoutOf(
+  torrent: Torrent,
+  files: readonly Pick<MatchedFile, 'length'>[],
+  version = torrent.torrentVersion,
+): PieceLayout {
+  return version === 'v2' ? v2PieceLayout(files, torrent.info.pieceLength) : v1PieceLayout(torrent, files);
+}
+
 /** The piece layout of v2, where every file begins with a piece. */
 export function v2PieceLayout(files: readonly Pick<MatchedFile, 'length'>[], pieceLength: number): PieceLayout {
   const builder = new PieceLayoutBuilder(files.length, pieceLength);

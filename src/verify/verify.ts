@@ -30,8 +30,8 @@ import {
   type PieceContent,
   type PieceInterval,
   type PieceLayout,
+  pieceLayoutOf,
   samplePieces,
-  v1PieceLayout,
   v2PieceLayout,
 } from './piece-layout.ts';
 import { type PieceResults, reportOf, type VerifyReport } from './report.ts';
@@ -120,7 +120,7 @@ async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptio
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   const { files } = matched;
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
-  const map = version === 'v2' ? v2PieceLayout(files, torrent.info.pieceLength) : v1PieceLayout(torrent, files);
+  const map = pieceLayoutOf(torrent, files, version);
   const check = () => checkPieces({ torrent, files, map, version, engine, resources, options });
   return reportOf(torrent, matched, map, await withoutFailingFiles(files, check));
 }

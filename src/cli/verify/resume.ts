@@ -11,7 +11,7 @@ import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import type { VerifyReport } from '../../verify/report.ts';
-import { placeOf, type ResumeClient } from '../../verify/resume/place.ts';
+import { type ResumeClient, resumePlaceOf } from '../../verify/resume/place.ts';
 import { resumeData } from '../../verify/resume/resume-data.ts';
 import { USAGE } from '../exit.ts';
 import { isFolder, isStdout, realFolder } from '../options/target.ts';
@@ -75,7 +75,7 @@ export async function resumeTarget(
   { resumeData: client, output = '.', force = false }: ResumeOptions,
 ): Promise<ResumeTarget | null> {
   if (client === undefined) return null;
-  const { names, folder, paths } = await placeOf(torrent, { client, path });
+  const { names, folder, paths } = await resumePlaceOf(torrent, { client, path });
   const contentFiles = torrent.files.map(({ length }, i) => {
     return { length, diskPath: nodePath.join(folder, paths[i] as string) };
   });

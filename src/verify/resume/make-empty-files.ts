@@ -1,6 +1,7 @@
 /** Makes the empty files that complete content lacks, so that a client accepts resume data of it. */
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { missingEmpty, placeOf } from '../find-moved.ts';
+import { placeOf } from '../content-place.ts';
+import { missingEmpty } from '../find-moved.ts';
 import { placeMoved } from '../place-moved.ts';
 import type { VerifyReport } from '../report.ts';
 
@@ -22,7 +23,7 @@ export async function makeEmptyFiles(torrent: Torrent, report: VerifyReport, pat
   if (report.ok || report.badPieces.length > 0) return { report, made: [] };
   const place = await placeOf(torrent, path);
   const empty = missingEmpty(torrent, report, place);
-  const { placed } = await placeMoved({ moved: [], empty, root: place.root }, 'link');
+  const { placed } = await placeMoved({ moved: [], empty, root: place.folder }, 'link');
   const made = new Set(placed);
   const files = report.files.map((file) => (made.has(file.path) ? { ...file, status: 'complete' as const } : file));
   return { report: { ...report, files, ok: files.every(({ status }) => status === 'complete') }, made: placed };

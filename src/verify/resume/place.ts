@@ -1,12 +1,9 @@
 /** Where a client finds the content of a torrent, and how its files of resume data are named. */
-import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
-import type { InfoDictV1 } from '../../model/info-dict.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { storedNames } from '../../model/stored-names.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { systemPath } from '../../text/name-bytes.ts';
-import { diskNames } from '../match-files.ts';
+import { isSingleFile, placeOf } from '../content-place.ts';
 import type { VerifyReport } from '../report.ts';
 
 /** A client for which there is resume data. */
@@ -37,22 +34,18 @@ export interface ResumePlace {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if rtorrent cannot read the torrent, or cannot find files that have other names;
  *   `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the path
  */
-export async function placeOf(
+export async function resumePlaceOf(
   torrent: Torrent,
   { client, path }: PlaceOptions,
   report: Pick<VerifyReport, 'files'> | null = null,
 ): Promise<ResumePlace> {
   const names = namesOf(torrent, client);
-  const status = await stat(systemPath(path)).catch((error: unknown) => {
-    throw fromSystemError(error, path, 'read');
-  });
-  const absolute = nodePath.resolve(path);
-  const [parent, base] = [nodePath.dirname(absolute), nodePath.basename(absolute)];
-  const usual = status.isDirectory() ? diskNames(torrent) : [base];
+  const { isFolder, folder, names: usual } = await placeOf(torrent, path);
   const paths = usual.map((name, i) => report?.files[i]?.foundAs ?? name);
   if (client === 'rtorrent') requireOwnNames(torrent, paths);
-  if (!status.isDirectory()) return { folder: parent, paths, names };
-  if (client === 'rtorrent' || isSingleFile(torrent)) return { folder: absolute, paths, names };
+  const [parent, base] = [nodePath.dirname(folder), nodePath.basename(folder)];
+  const isRoot = client === 'rtorrent' || !isFolder || isSingleFile(torrent);
+  if (isRoot) return { folder, paths, names };
   return { folder: parent, paths: base === '' ? paths : paths.map((own) => `${base}/${own}`), names };
 }
 
@@ -68,11 +61,6 @@ function namesOf({ infohashV1, infohashV2 }: Torrent, client: ResumeClient): str
   }
   const id = ((infohashV2 ?? infohashV1) as string).slice(0, 40);
   return client === 'libtorrent' ? [`${id}.fastresume`] : [`${id}.torrent`, `${id}.fastresume`];
-}
-
-function isSingleFile({ torrentVersion, info, files, name }: Torrent): boolean {
-  if (torrentVersion !== 'v2') return !(info as InfoDictV1).files;
-  return files.length === 1 && files[0]?.path === name;
 }
 
 /** rtorrent finds files by their names in the torrent; only the folder around several files may have another name. */

@@ -14,7 +14,7 @@ import {
 import { AnyTorrent, type Torrent } from '../../model/torrent/torrent.ts';
 import type { VerifyReport } from '../report.ts';
 import { libtorrentResume, qbittorrentResume } from './libtorrent.ts';
-import { type PlaceOptions, placeOf, type ResumeClient } from './place.ts';
+import { type PlaceOptions, type ResumeClient, resumePlaceOf } from './place.ts';
 import { type ProvenContent, provenContent } from './proven.ts';
 import { rtorrentResume } from './rtorrent.ts';
 
@@ -89,7 +89,7 @@ export async function resumeData(
   checkArgument('path', path, Path);
   const proven = provenContent(torrent, report);
   const own = previous && copyOf(previous);
-  const place = await placeOf(torrent, { client, path }, report);
+  const place = await resumePlaceOf(torrent, { client, path }, report);
   const bytesOf = ENCODERS[client];
   const seconds = Math.floor(time.getTime() / 1000);
   return place.names.map((name) => ({

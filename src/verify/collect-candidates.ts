@@ -1,0 +1,124 @@
+/** Collects the files that a torrent misses, and the files on disk that may have their content: those of the same size. */
+import nodePath from 'node:path';
+import { realPath } from '../disk/real-path.ts';
+import { type ScannedFile, scan } from '../disk/scan.ts';
+import type { MetainfoError } from '../errors/errors.ts';
+import type { Slot } from '../hash/limiter.ts';
+import { FileTable } from '../layout/file-table.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
+import { type ContentPlace, targetOf } from './content-place.ts';
+import { type DiskFile, diskFileAt } from './match-files.ts';
+import type { VerifyReport } from './report.ts';
+import type { VerifyOptions } from './verify.ts';
+
+/** The most files on disk that are listed for a file of the torrent. */
+export const MAX_LISTED = 100;
+
+/** A file that is missing or damaged. */
+export interface Wanted {
+  path: string;
+  to: string;
+  /** Bytes. */
+  length: number;
+  /** The files that have its content. Wanted files of the same content share one list. */
+  proven: Candidate[];
+  /** The files that no hash can tell from it. */
+  unproven: readonly Candidate[];
+}
+
+/** A file that has the size of a wanted one. */
+export interface Candidate {
+  file: DiskFile;
+  /** The index of the torrent's file in whose place it is; null for a file elsewhere. */
+  owner: number | null;
+  /** Whether it stays there: it has the content of its owner, or nothing shows that it has another one. */
+  isInPlace: boolean;
+}
+
+/** One search for all files that are missing or damaged. */
+export interface Search {
+  torrent: Torrent;
+  /** Without symbolic links. */
+  place: ContentPlace;
+  report: VerifyReport;
+  options: VerifyOptions;
+  slot: Slot;
+  /** By the index of the file in the torrent. */
+  wanted: Map<number, Wanted>;
+  bySize: Map<number, Candidate[]>;
+  /** All candidates by path: the folders may overlap. */
+  byPath: Map<string, Candidate>;
+  /** The errors of files and folders that could not be searched, by path. */
+  skipped: Map<string, MetainfoError>;
+  bytesRead: number;
+}
+
+/** Starts a search: looks in folders for files that have the size of a missing or damaged one. */
+export async function collectCandidates(
+  given: Pick<Search, 'torrent' | 'place' | 'report' | 'options' | 'slot'>,
+  folders: readonly string[],
+): Promise<Search> {
+  const wanted = wantedFiles(given);
+  const bySize = new Map([...wanted.values()].map(({ length }): [number, Candidate[]] => [length, []]));
+  const search: Search = { ...given, wanted, bySize, byPath: new Map(), skipped: new Map(), bytesRead: 0 };
+  if (wanted.size === 0) return search;
+  const owners = await ownersOf(search);
+  for (const folder of folders) await collect(search, folder, owners);
+  return search;
+}
+
+function wantedFiles({ torrent, place, report }: Pick<Search, 'torrent' | 'place' | 'report'>): Search['wanted'] {
+  const wanted: Search['wanted'] = new Map();
+  for (const [i, { path, length, status, foundAs }] of report.files.entries()) {
+    const isLink = torrent.files[i]?.attr?.includes('l') ?? false;
+    const isInPlace = status === 'complete' && foundAs === undefined;
+    if (isInPlace || length === 0 || isLink) continue;
+    wanted.set(i, { path, to: targetOf(place, i), length, proven: [], unproven: [] });
+  }
+  return wanted;
+}
+
+/** The indexes of files in the torrent that are in their places and have a wanted size, by their real paths. */
+async function ownersOf({ report, place, bySize }: Search): Promise<Map<string, number>> {
+  const owners = new Map<string, number>();
+  for (const [i, { status, length }] of report.files.entries()) {
+    if ((status !== 'complete' && status !== 'partial') || !bySize.has(length)) continue;
+    const real = await realPath(targetOf(place, i)).catch(() => null);
+    // Links may lead from several places to one file: it belongs where it is good.
+    if (real !== null && (status === 'complete' || !owners.has(real))) owners.set(real, i);
+  }
+  return owners;
+}
+
+/** Adds the files of a folder that have a wanted size. */
+async function collect(search: Search, folder: string, owners: ReadonlyMap<string, number>): Promise<void> {
+  const { options, slot, report, bySize, byPath } = search;
+  const scanned = await scan(nodePath.resolve(folder), null, {
+    symlinks: 'skip',
+    systemFiles: true,
+    anyNames: true,
+    signal: options.signal,
+    slot,
+    onProblem: (error) => skip(search, error),
+  });
+  const table = new FileTable<ScannedFile>(scanned);
+  for (const [i, length] of table.lengths.entries()) {
+    const candidates = bySize.get(length);
+    if (!candidates) continue;
+    const file = diskFileAt(table, i);
+    if (byPath.has(file.diskPath)) continue;
+    const owner = owners.get(file.diskPath) ?? null;
+    const isInPlace = owner !== null && report.files[owner]?.status === 'complete';
+    const candidate = { file, owner, isInPlace };
+    byPath.set(file.diskPath, candidate);
+    candidates.push(candidate);
+  }
+}
+
+/** The problems of entries that are no files, or are gone. */
+const NO_CANDIDATES = ['ERR_BROKEN_LINK', 'ERR_NOT_A_FILE', 'ERR_NOT_FOUND'];
+
+/** Notes an entry that may be wanted but cannot be compared. A FIFO or a broken link is no candidate. */
+export function skip({ skipped }: Search, error: MetainfoError): void {
+  if (error.path !== undefined && !NO_CANDIDATES.includes(error.code)) skipped.set(error.path, error);
+}

@@ -1,0 +1,60 @@
+/** Tells where the content of a torrent is on disk, or will be. */
+import { stat } from 'node:fs/promises';
+import nodePath from 'node:path';
+import { fromSystemError } from '../errors/errors.ts';
+import { unsafeComponent } from '../layout/safe-path.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
+import { systemPath } from '../text/name-bytes.ts';
+
+/** Where the content of a torrent is. */
+export interface ContentPlace {
+  /** Whether the path that was given is a folder, instead of the file of a single-file torrent. */
+  isFolder: boolean;
+  /** The absolute folder that holds the files. */
+  folder: string;
+  /** For each file of the torrent, its usual path from the folder, with `/`. */
+  names: string[];
+}
+
+/**
+ * Finds out where content is.
+ *
+ * @param path The folder of the files, or the file of a single-file torrent, or the folder that holds that file.
+ * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the path
+ */
+export async function placeOf(torrent: Torrent, path: string): Promise<ContentPlace> {
+  const status = await stat(systemPath(path)).catch((error: unknown) => {
+    throw fromSystemError(error, path, 'read');
+  });
+  return placeAt(torrent, path, status.isDirectory());
+}
+
+/** The place of content at a path, where it need not exist yet. */
+export function placeAt(torrent: Torrent, path: string, isFolder = !isSingleFile(torrent)): ContentPlace {
+  const absolute = nodePath.resolve(path);
+  if (isFolder) return { isFolder, folder: absolute, names: diskNames(torrent) };
+  return { isFolder, folder: nodePath.dirname(absolute), names: [nodePath.basename(absolute)] };
+}
+
+/** The absolute path of a file of the torrent. @param name Its path from the folder, if that is not the usual one. */
+export function targetOf({ folder, names }: ContentPlace, index: number, name = names[index]): string {
+  return nodePath.join(folder, name as string);
+}
+
+/** Whether clients store the torrent as one file, without a folder. */
+export function isSingleFile({ torrentVersion, info, files, name }: Torrent): boolean {
+  if (torrentVersion !== 'v2') return !(info as InfoDictV1).files;
+  return files.length === 1 && files[0]?.path === name;
+}
+
+/** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */
+function diskNames(torrent: Torrent): string[] {
+  const paths = torrent.files.map(({ path }) => path);
+  // Reading the torrent warns of every unsafe path.
+  if (torrent.warnings.length === 0) return paths;
+  const isSafe = (path: string) => path.split('/').every((part) => unsafeComponent(part) === null);
+  if (paths.every(isSafe)) return paths;
+  const { safePaths } = torrent;
+  return paths.map((path, i) => (isSafe(path) ? path : (safePaths[i] as string)));
+}

@@ -1,0 +1,211 @@
+/** Proves by hashes which candidates have the content of missing files. */
+import { realPath } from '../disk/real-path.ts';
+import { toHex } from '../errors/errors.ts';
+import type { RequestedFile } from '../hash/hash-request.ts';
+import { requestedPadFile } from '../hash/make-requested-files.ts';
+import { HashList } from '../model/hash-list.ts';
+import type { InfoDictV1 } from '../model/info-dict.ts';
+import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { type Candidate, MAX_LISTED, type Search, type Wanted } from './collect-candidates.ts';
+import { targetOf } from './content-place.ts';
+import { hashCandidates } from './hash-candidates.ts';
+import { type DiskFile, rangeOf, statFile } from './match-files.ts';
+import { type PieceLayout, v1PieceLayout } from './piece-layout.ts';
+import type { VerifiedFile } from './report.ts';
+
+/** The lists of files that have some hashes, by these hashes in hex. */
+type ByHashes = Map<string, Candidate[]>;
+
+/** Fills the `proven` and `unproven` files of a search, and no longer wants files that are good in their places. */
+export async function proveCandidates(search: Search): Promise<void> {
+  await (search.torrent.torrentVersion === 'v1' ? proveV1(search) : proveV2(search));
+  leaveOutOwners(search);
+}
+
+/** Files that are good in their own places: in v1, they share damaged pieces with other files. */
+function leaveOutOwners({ wanted }: Search): void {
+  const lists = new Set([...wanted.values()].map(({ proven }) => proven));
+  for (const proven of lists) {
+    for (const candidate of proven) {
+      const { owner } = candidate;
+      if (owner === null || wanted.get(owner)?.proven !== proven) continue;
+      candidate.isInPlace = true;
+      wanted.delete(owner);
+    }
+  }
+}
+
+/** Gives a wanted file the list of those with the same hashes. */
+function shareList(wanted: Wanted, byHashes: ByHashes, hashes: string): void {
+  wanted.proven = byHashes.get(hashes) ?? wanted.proven;
+  byHashes.set(hashes, wanted.proven);
+}
+
+/** Hashes some content of each candidate, and adds the candidate to the list of these hashes. */
+async function compare(
+  search: Search,
+  candidates: readonly Candidate[],
+  contentOf: (file: DiskFile) => RequestedFile[],
+  byHashes: ByHashes,
+): Promise<void> {
+  const contents = candidates.map(({ file }) => contentOf(file));
+  for (const [i, hashes] of (await hashCandidates(search, contents)).entries())
+    if (hashes) byHashes.get(toHex(hashes))?.push(candidates[i] as Candidate);
+}
+
+/** Compares whole files with pieces roots. */
+async function proveV2(search: Search): Promise<void> {
+  const files = TorrentBase.filesOf(search.torrent);
+  const rootOf = (index: number) => toHex(files[index]?.piecesRoot as Uint8Array);
+  const byRoot: ByHashes = new Map();
+  for (const [index, wanted] of search.wanted) shareList(wanted, byRoot, rootOf(index));
+  const candidates = [...search.byPath.values()];
+  // The verification has read those that are in their place.
+  for (const one of candidates) if (one.isInPlace) byRoot.get(rootOf(one.owner as number))?.push(one);
+  const others = candidates.filter(({ isInPlace }) => !isInPlace);
+  await compare(search, others, (file) => [rangeOf(file, 0, file.size)], byRoot);
+}
+
+/** Compares the pieces that lie within one file, and then those that small files share with files in their places. */
+async function proveV1(search: Search): Promise<void> {
+  const { torrent, report, wanted, byPath } = search;
+  const map = v1PieceLayout(torrent, report.files);
+  const groups = new Map<string, WantedSpan[]>();
+  const small: { index: number; entry: number; file: Wanted }[] = [];
+  for (const [entry, index] of map.fileIndexes.entries()) {
+    const file = wanted.get(index);
+    if (!file) continue;
+    const span = spanOf(map, entry);
+    if (span) {
+      const key = JSON.stringify([file.length, { ...span, first: 0 }]);
+      const group = groups.get(key) ?? [];
+      groups.set(key, group);
+      group.push({ file, span });
+    } else small.push({ index, entry, file });
+  }
+  for (const group of groups.values()) await compareGroup(search, group as [WantedSpan], map.pieceLength);
+  for (const { entry, file } of small) await compareSmall(search, file, map, entry);
+  // A small file may be good where it is, unless it is another one.
+  const isSmall = new Set(small.map(({ index }) => index));
+  const isOther = new Set(small.flatMap(({ index, file }) => file.proven.filter(({ owner }) => owner !== index)));
+  for (const one of byPath.values())
+    if (one.owner !== null && isSmall.has(one.owner)) one.isInPlace = !isOther.has(one);
+}
+
+/** A wanted file and the pieces that lie within it. */
+interface WantedSpan {
+  file: Wanted;
+  span: Span;
+}
+
+/**
+ * Compares all candidates of a size with all files whose pieces lie at the same offsets: first one piece of each candidate, then
+ * all pieces of those that may be the file.
+ */
+async function compareGroup(search: Search, group: [WantedSpan, ...WantedSpan[]], pieceLength: number): Promise<void> {
+  const [{ file, span }] = group;
+  const { count, offset, length, padding } = span;
+  let candidates = search.bySize.get(file.length) ?? [];
+  if (count > 1) {
+    const byFirst: ByHashes = new Map(group.map(({ span: { first } }) => [expected(search.torrent, first, 1), []]));
+    await compare(search, candidates, (one) => [rangeOf(one, offset, pieceLength)], byFirst);
+    candidates = [...byFirst.values()].flat();
+  }
+  const byHashes: ByHashes = new Map();
+  for (const one of group) shareList(one.file, byHashes, expected(search.torrent, one.span.first, count));
+  const after = padding > 0 ? [requestedPadFile(padding)] : [];
+  await compare(search, candidates, (one) => [rangeOf(one, offset, length), ...after], byHashes);
+}
+
+/** The v1 hashes of consecutive pieces in the torrent. */
+function expected({ info }: Torrent, first: number, count: number): string {
+  return toHex(HashList.viewOf((info as InfoDictV1).pieces).subarray(first * 20, (first + count) * 20));
+}
+
+/** The pieces that lie within one file of a v1 torrent, apart from pad files. */
+interface Span {
+  /** The first piece. */
+  first: number;
+  /** The number of pieces. */
+  count: number;
+  /** Where the first piece starts in the file, in bytes. */
+  offset: number;
+  /** Bytes of the file in these pieces. */
+  length: number;
+  /** Bytes of pad files in the last piece. */
+  padding: number;
+}
+
+/** The pieces within the file of an entry; null if there are none. */
+function spanOf(map: PieceLayout, entry: number): Span | null {
+  const { pieceLength, starts, lengths, fileIndexes, end: torrentEnd } = map;
+  const start = starts[entry] as number;
+  const end = start + (lengths[entry] as number);
+  const first = Math.ceil(start / pieceLength);
+  let next = entry + 1;
+  while (next < fileIndexes.length && fileIndexes[next] === -1) next += 1;
+  const pieceEnd = Math.ceil(end / pieceLength) * pieceLength;
+  const lastEnd = Math.min(pieceEnd, torrentEnd);
+  // Behind the file, there are only pad files up to the next entry.
+  const isLastOwn = (starts[next] ?? torrentEnd) >= lastEnd;
+  const last = isLastOwn ? pieceEnd / pieceLength : Math.floor(end / pieceLength);
+  const offset = first * pieceLength - start;
+  const length = Math.min(end, last * pieceLength) - start - offset;
+  return first < last ? { first, count: last - first, offset, length, padding: isLastOwn ? lastEnd - end : 0 } : null;
+}
+
+/** Compares candidates for a file without a piece of its own: with the pieces that it shares, if the rest of them is there. */
+async function compareSmall(search: Search, wanted: Wanted, map: PieceLayout, entry: number): Promise<void> {
+  const candidates = (search.bySize.get(wanted.length) ?? []).slice(0, MAX_LISTED);
+  const [first, last] = piecesOf(map, entry);
+  const shared = candidates.length > 0 ? await sharedContent(search, map, entry) : null;
+  if (shared) {
+    const { before, after } = shared;
+    const contentOf = (file: DiskFile) => [...before, rangeOf(file, 0, file.size), ...after];
+    const byHashes: ByHashes = new Map([[expected(search.torrent, first, last - first), wanted.proven]]);
+    await compare(search, candidates, contentOf, byHashes);
+  }
+  if (wanted.proven.length === 0) wanted.unproven = candidates;
+}
+
+/** The first piece that has bytes of an entry, and the one after the last. */
+function piecesOf({ pieceLength, starts, lengths }: PieceLayout, entry: number): [first: number, last: number] {
+  const start = starts[entry] as number;
+  return [Math.floor(start / pieceLength), Math.ceil((start + (lengths[entry] as number)) / pieceLength)];
+}
+
+/**
+ * The content of the pieces that a file has a part in, before and after the file: files in their places and pad files; null if
+ * some of it is not there.
+ */
+async function sharedContent(search: Search, map: PieceLayout, entry: number) {
+  const [first, last] = piecesOf(map, entry);
+  const from = first * map.pieceLength;
+  const to = Math.min(last * map.pieceLength, map.end);
+  const [before, after]: [RequestedFile[], RequestedFile[]] = [[], []];
+  let at = entry;
+  while ((map.starts[at] as number) > from) at -= 1;
+  for (; (map.starts[at] as number) < to; at += 1) {
+    if (at === entry) continue;
+    const start = map.starts[at] as number;
+    const offset = Math.max(from, start) - start;
+    const end = Math.min(to, start + (map.lengths[at] as number)) - start;
+    const index = map.fileIndexes[at] as number;
+    const file = index < 0 ? null : await fileInPlace(search, index);
+    if (index >= 0 && (!file || end > file.size)) return null;
+    const content = at < entry ? before : after;
+    content.push(file ? rangeOf(file, offset, end - offset) : requestedPadFile(end - offset));
+  }
+  return { before, after };
+}
+
+/** The file that has the content of a file of the torrent: in its place or, if it was proven, elsewhere. */
+async function fileInPlace({ wanted, report, place }: Search, index: number): Promise<DiskFile | null> {
+  const proven = wanted.get(index)?.proven[0];
+  if (proven) return proven.file;
+  const { status, foundAs } = report.files[index] as VerifiedFile;
+  if (status === 'missing' || status === 'unreadable') return null;
+  const path = await realPath(targetOf(place, index, foundAs)).catch(() => null);
+  const file = path === null ? null : await statFile(path);
+  return file && 'size' in file ? file : null;
+}
