@@ -293,4 +293,28 @@ describe('metainfo verify --each', () => {
     assert.match(stdout, /\n2 complete, 1 failed: /);
     assert.doesNotMatch(stdout, /extra/);
   });
+
+  const isLinux = process.platform === 'linux';
+  it('does not call content extra that has the bytes of its torrent as its name', { skip: !isLinux }, async (t) => {
+    const cwd = await library(t);
+    const latin1 = (name: string) => Buffer.from(`${cwd}/lib/${name}`, 'latin1');
+    await rename(path.join(cwd, 'lib/a'), path.join(cwd, 'lib/cafe'));
+    await metainfo(['create', 'lib/cafe', '-k', 'v1', '-o', 'torrents/a.torrent', '--force'], { cwd });
+    const torrent = await readFile(path.join(cwd, 'torrents/a.torrent'));
+    torrent.set([0xe9], torrent.indexOf('cafe12:piece') + 3);
+    await writeFile(path.join(cwd, 'torrents/a.torrent'), torrent);
+    await rename(path.join(cwd, 'lib/cafe'), latin1('caf\xe9'));
+    await writeFile(latin1('th\xe9'), 'x');
+    const verify = ['verify', '--compat', '--each', 'torrents', 'lib'];
+    const { code, stdout } = await metainfo(verify, { cwd });
+    assert.equal(code, 0);
+    assert.deepEqual(stdout.match(/^extra.*$/gm), ['extra       lib/th\\xe9 (no torrent)']);
+    // Both forms of one name are two entries, and only one is the content.
+    await writeTree(cwd, { 'lib/caf\ufffd/x': 40_000, 'lib/caf\ufffd/y': 5 });
+    const again = await metainfo(verify, { cwd });
+    assert.deepEqual(again.stdout.match(/^extra.*$/gm), [
+      'extra       lib/caf\\xe9 (no torrent)',
+      'extra       lib/th\\xe9 (no torrent)',
+    ]);
+  });
 });

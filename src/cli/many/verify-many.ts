@@ -1,9 +1,10 @@
 /** `metainfo verify` of many torrents: verifies several at once, and reports each. */
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { escaped } from '../../disk/entry-names.ts';
 import { untilAbort } from '../../errors/cancel.ts';
 import { fromSystemError, withPath } from '../../errors/errors.ts';
-import { systemPath } from '../../text/name-bytes.ts';
+import { nameBytes, systemPath } from '../../text/name-bytes.ts';
 import { printable } from '../../text/printable.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
@@ -35,7 +36,7 @@ export async function verifyMany(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<void> {
-  /** The names of the torrents. */
+  /** The names of the content. */
   const known = new Set<string>();
   await runMany<string, Status>(
     files,
@@ -50,8 +51,8 @@ export async function verifyMany(
             known.add(path.basename(file, '.torrent'));
             throw error;
           });
-          known.add(torrent.name);
           const content = await ownPlaceIn(torrent, folder);
+          known.add(path.basename(content));
           if (!(await isThere(content))) return missing(file, content);
           const resume = await resumeTarget(torrent, content, options);
           const checked = await verify(torrent, content, {
@@ -128,7 +129,9 @@ async function contentWithout(known: ReadonlySet<string>, folder: string, torren
   const inside = await realpath(folder);
   const { names, errors } = await contentNames(folder);
   const extra = names.filter((name) => !known.has(name) && path.join(inside, name) !== own);
-  return [...extra.map((name) => path.join(folder, name)), ...errors.map((error) => error.path as string)];
+  const shown = new Set([...known].map((name) => (name.isWellFormed() ? name : escaped(nameBytes(name)))));
+  const others = errors.map((error) => error.path as string).filter((place) => !shown.has(path.basename(place)));
+  return [...extra.map((name) => path.join(folder, name)), ...others];
 }
 
 async function writeSummary(
