@@ -1,6 +1,6 @@
 /** Hashes files that may be what a torrent misses. A file that cannot be read is left out, and the others go on. */
 import { availableParallelism } from 'node:os';
-import { throwIfAborted } from '../errors/cancel.ts';
+import { hashingCancelled } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { checkedResources, type HashJob, type RequestedFile } from '../hash/hash-request.ts';
@@ -25,7 +25,7 @@ export async function hashCandidates(search: Search, contents: readonly Content[
   const totalBytes = bytesOf(contents.flat());
   search.bytesRead += totalBytes;
   if (totalBytes > LARGE_JOB_BYTES) search.slot.release();
-  return watch(() => new CandidateHashes(search, contents, totalBytes), search.options);
+  return watch(() => startHashing(search, contents, totalBytes), search.options);
 }
 
 /** The bytes that are hashed, those of pad files included. */
@@ -33,88 +33,57 @@ function bytesOf(content: Content): number {
   return content.reduce((sum, { length }) => sum + length, 0);
 }
 
-class CandidateHashes implements RunningJob<Hashes> {
-  readonly done: Promise<Hashes>;
-  readonly #search: Search;
-  readonly #totalBytes: number;
-  readonly #version: 'v1' | 'v2';
-  #job: HashJob | null = null;
-  /** The files of the job. */
-  #files: Content = [];
-  /** Bytes of the jobs that have ended. */
-  #bytes = 0;
-  readonly #stop = new AbortController();
-
-  constructor(search: Search, contents: readonly Content[], totalBytes: number) {
-    this.#search = search;
-    this.#totalBytes = totalBytes;
-    this.#version = search.torrent.torrentVersion === 'v1' ? 'v1' : 'v2';
-    this.done = this.#run(contents);
-  }
-
-  progress(): ReturnType<RunningJob<unknown>['progress']> {
-    const { bytes = 0, fileIndex = 0, queued = 0 } = this.#job?.progress() ?? {};
-    const file = this.#files[fileIndex];
-    const name = file && file.path !== null ? pathOf(file) : '';
-    return { bytes: Math.min(this.#bytes + bytes, this.#totalBytes), totalBytes: this.#totalBytes, file: name, queued };
-  }
-
-  cancel(): void {
-    this.#stop.abort();
-    this.#job?.cancel();
-  }
-
-  async #run(contents: readonly Content[]): Promise<Hashes> {
-    const hashes: Hashes = [];
-    // In v2, every file begins with a piece.
-    const pieceLength = this.#version === 'v1' ? this.#search.torrent.info.pieceLength : 1;
-    for (const batch of batchesOf(contents, pieceLength)) {
-      for (const hash of await this.#hash(batch)) hashes.push(hash);
-      this.#bytes += bytesOf(batch.flat());
-    }
-    return hashes;
-  }
-
-  async #hash(batch: readonly Content[]): Promise<Hashes> {
-    const unreadable = new Set<string>();
-    for (;;) {
-      throwIfAborted(this.#stop.signal);
-      const isReadable = (content: Content) => !pathsOf(content).some((path) => unreadable.has(path));
-      const contents = batch.filter(isReadable);
-      if (contents.length === 0) return batch.map(() => null);
-      try {
-        const hashes = await this.#hashAll(contents);
-        let next = 0;
-        return batch.map((content) => (isReadable(content) ? (hashes[next++] as Uint8Array) : null));
-      } catch (error) {
-        const { path } = error as MetainfoError;
-        const isOfFile = error instanceof MetainfoError && path !== undefined && pathsOf(this.#files).includes(path);
-        if (!isOfFile) throw error;
-        unreadable.add(path);
-        skip(this.#search, error);
-      } finally {
-        this.#job = null;
-      }
-    }
-  }
-
-  async #hashAll(contents: readonly Content[]): Promise<Uint8Array[]> {
-    const { options, torrent } = this.#search;
-    const { engine = defaultEngine() } = options;
-    const { pieceLength } = torrent.info;
-    const version = this.#version;
-    const resources = checkedResources(options, version, availableParallelism());
-    this.#files = contents.flat();
-    this.#job = engine.start({ files: this.#files, version, pieceLength, onMissing: 'fail', ...resources });
-    const { v1, v2 } = await this.#job.done;
-    const hashes = (v2?.roots ?? v1) as Uint8Array;
+function startHashing(search: Search, contents: readonly Content[], totalBytes: number): RunningJob<Hashes> {
+  const { options, torrent } = search;
+  const { engine = defaultEngine() } = options;
+  const { pieceLength } = torrent.info;
+  const version = torrent.torrentVersion === 'v1' ? 'v1' : 'v2';
+  const resources = checkedResources(options, version, availableParallelism());
+  const hashes = new Map<Content, Uint8Array>();
+  let files: Content = [];
+  let job: HashJob | null = null;
+  let isCancelled = false;
+  let endedBytes = 0;
+  const hash = async (batch: readonly Content[]) => {
+    if (isCancelled) throw hashingCancelled();
+    files = batch.flat();
+    job = engine.start({ files, version, pieceLength, onMissing: 'fail', ...resources });
+    const { v1, v2 } = await job.done;
     let end = 0;
-    return contents.map((content) => {
+    for (const content of batch) {
       const start = end;
       end += v2 ? 32 : 20 * Math.ceil(bytesOf(content) / pieceLength);
-      return hashes.slice(start, end);
-    });
-  }
+      hashes.set(content, (v2?.roots ?? (v1 as Uint8Array)).slice(start, end));
+    }
+  };
+  const run = async () => {
+    // In v2, every file begins with a piece.
+    for (const batch of batchesOf(contents, version === 'v1' ? pieceLength : 1)) {
+      for (let left = batch; left.length > 0; ) {
+        const failure = await hash(left).catch((error: unknown) => error);
+        if (failure === undefined) break;
+        const { path } = failure as MetainfoError;
+        if (!(failure instanceof MetainfoError) || path === undefined || !pathsOf(files).includes(path)) throw failure;
+        skip(search, failure);
+        left = left.filter((content) => !pathsOf(content).includes(path));
+      }
+      job = null;
+      endedBytes += bytesOf(batch.flat());
+    }
+    return contents.map((content) => hashes.get(content) ?? null);
+  };
+  return {
+    done: run(),
+    progress: () => {
+      const { bytes = 0, fileIndex = 0, queued = 0 } = job?.progress() ?? {};
+      const file = pathsOf(files.slice(fileIndex, fileIndex + 1))[0] ?? '';
+      return { bytes: Math.min(endedBytes + bytes, totalBytes), totalBytes, file, queued };
+    },
+    cancel: () => {
+      isCancelled = true;
+      job?.cancel();
+    },
+  };
 }
 
 /** The files that are read, as errors name them. */

@@ -39,65 +39,45 @@ export function pieceLayoutOf(
 
 /** The piece layout of v2, where every file begins with a piece. */
 export function v2PieceLayout(files: readonly Pick<MatchedFile, 'length'>[], pieceLength: number): PieceLayout {
-  const builder = new PieceLayoutBuilder(files.length, pieceLength);
-  let start = 0;
-  for (const [file, { length }] of files.entries()) {
-    if (length === 0) continue;
-    builder.add({ start, length, file });
-    start += Math.ceil(length / pieceLength) * pieceLength;
-  }
-  return builder.build();
+  const entries = files.map(({ length }, file) => ({ length, file }));
+  return layoutOf(entries, pieceLength, pieceLength);
 }
 
 /** The piece layout of v1 and hybrid, where entries follow each other in the order of the v1 file list. */
 export function v1PieceLayout(torrent: Torrent, files: readonly Pick<MatchedFile, 'length'>[]): PieceLayout {
   const info = torrent.info as InfoDictV1;
   const list = info.files ?? [{ length: info.length as number, path: [info.name] }];
-  const isPadFile = padsIn<FileItem>(list, info.pieceLength);
-  const builder = new PieceLayoutBuilder(list.length, info.pieceLength);
-  let [start, file] = [0, 0];
-  for (const entry of list) {
+  const isPad = padsIn<FileItem>(list, info.pieceLength);
+  let file = -1;
+  const entries = list.map((entry) => {
     const { length } = entry;
-    if (length === 0) continue;
-    const isPad = isPadFile(entry);
+    if (length === 0 || isPad(entry)) return { length, file: -1 };
     // A hybrid may list empty files elsewhere than `torrent.files` does; all others have the same order there.
-    if (!isPad) while (files[file]?.length === 0) file += 1;
-    builder.add({ start, length, file: isPad ? -1 : file });
-    if (!isPad) file += 1;
-    start += length;
-  }
-  return builder.build();
+    do file += 1;
+    while (files[file]?.length === 0);
+    return { length, file };
+  });
+  return layoutOf(entries, info.pieceLength, 1);
 }
 
-class PieceLayoutBuilder {
-  readonly #map: PieceLayout;
-  #count = 0;
+/** @param alignment Each entry starts at a multiple of this, in bytes. */
+function layoutOf(all: readonly Entry[], pieceLength: number, alignment: number): PieceLayout {
+  const entries = all.filter(({ length }) => length > 0);
+  const lengths = Float64Array.from(entries, ({ length }) => length);
+  let end = 0;
+  const starts = lengths.map((length) => {
+    const start = Math.ceil(end / alignment) * alignment;
+    end = start + length;
+    return start;
+  });
+  const fileIndexes = Int32Array.from(entries, ({ file }) => file);
+  return { pieceLength, pieceCount: Math.ceil(end / pieceLength), end, starts, lengths, fileIndexes };
+}
 
-  constructor(capacity: number, pieceLength: number) {
-    const [starts, lengths] = [new Float64Array(capacity), new Float64Array(capacity)];
-    this.#map = { pieceLength, pieceCount: 0, end: 0, starts, lengths, fileIndexes: new Int32Array(capacity) };
-  }
-
-  add({ start, length, file }: { start: number; length: number; file: number }): void {
-    const { starts, lengths, fileIndexes } = this.#map;
-    starts[this.#count] = start;
-    lengths[this.#count] = length;
-    fileIndexes[this.#count] = file;
-    this.#map.end = start + length;
-    this.#count += 1;
-  }
-
-  build(): PieceLayout {
-    const { pieceLength, end, starts, lengths, fileIndexes } = this.#map;
-    return {
-      pieceLength,
-      pieceCount: Math.ceil(end / pieceLength),
-      end,
-      starts: starts.subarray(0, this.#count),
-      lengths: lengths.subarray(0, this.#count),
-      fileIndexes: fileIndexes.subarray(0, this.#count),
-    };
-  }
+/** A file of the torrent by its index, or a pad file as -1. */
+interface Entry {
+  length: number;
+  file: number;
 }
 
 /** The file of an entry; null for a pad file. */

@@ -10,7 +10,7 @@ import { type Candidate, MAX_LISTED, type Search, type Wanted } from './collect-
 import { targetOf } from './content-place.ts';
 import { hashCandidates } from './hash-candidates.ts';
 import { type DiskFile, rangeOf, statFile } from './match-files.ts';
-import { type PieceLayout, v1PieceLayout } from './piece-layout.ts';
+import { type PieceInterval, type PieceLayout, v1PieceLayout } from './piece-layout.ts';
 import type { VerifiedFile } from './report.ts';
 
 /** The lists of files that have some hashes, by these hashes in hex. */
@@ -157,46 +157,47 @@ function spanOf(map: PieceLayout, entry: number): Span | null {
 /** Compares candidates for a file without a piece of its own: with the pieces that it shares, if the rest of them is there. */
 async function compareSmall(search: Search, wanted: Wanted, map: PieceLayout, entry: number): Promise<void> {
   const candidates = (search.bySize.get(wanted.length) ?? []).slice(0, MAX_LISTED);
-  const [first, last] = piecesOf(map, entry);
-  const shared = candidates.length > 0 ? await sharedContent(search, map, entry) : null;
+  if (candidates.length === 0) return;
+  const start = map.starts[entry] as number;
+  const first = Math.floor(start / map.pieceLength);
+  const end = Math.ceil((start + wanted.length) / map.pieceLength);
+  const shared = await sharedContent(search, map, entry, [first, end]);
   if (shared) {
-    const { before, after } = shared;
-    const contentOf = (file: DiskFile) => [...before, rangeOf(file, 0, file.size), ...after];
-    const byHashes: ByHashes = new Map([[expected(search.torrent, first, last - first), wanted.proven]]);
+    const contentOf = (file: DiskFile) => shared.map((one) => one ?? rangeOf(file, 0, file.size));
+    const byHashes: ByHashes = new Map([[expected(search.torrent, first, end - first), wanted.proven]]);
     await compare(search, candidates, contentOf, byHashes);
   }
   if (wanted.proven.length === 0) wanted.unproven = candidates;
 }
 
-/** The first piece that has bytes of an entry, and the one after the last. */
-function piecesOf({ pieceLength, starts, lengths }: PieceLayout, entry: number): [first: number, last: number] {
-  const start = starts[entry] as number;
-  return [Math.floor(start / pieceLength), Math.ceil((start + (lengths[entry] as number)) / pieceLength)];
-}
-
 /**
- * The content of the pieces that a file has a part in, before and after the file: files in their places and pad files; null if
- * some of it is not there.
+ * The content of the pieces that a file has a part in: files in their places, pad files, and null for the file itself. Null if some
+ * of it is not there.
  */
-async function sharedContent(search: Search, map: PieceLayout, entry: number) {
-  const [first, last] = piecesOf(map, entry);
-  const from = first * map.pieceLength;
-  const to = Math.min(last * map.pieceLength, map.end);
-  const [before, after]: [RequestedFile[], RequestedFile[]] = [[], []];
+async function sharedContent(
+  search: Search,
+  { starts, lengths, fileIndexes, pieceLength, end: torrentEnd }: PieceLayout,
+  entry: number,
+  [first, endPiece]: PieceInterval,
+): Promise<(RequestedFile | null)[] | null> {
+  const [from, to] = [first * pieceLength, Math.min(endPiece * pieceLength, torrentEnd)];
+  const content: (RequestedFile | null)[] = [];
   let at = entry;
-  while ((map.starts[at] as number) > from) at -= 1;
-  for (; (map.starts[at] as number) < to; at += 1) {
-    if (at === entry) continue;
-    const start = map.starts[at] as number;
-    const offset = Math.max(from, start) - start;
-    const end = Math.min(to, start + (map.lengths[at] as number)) - start;
-    const index = map.fileIndexes[at] as number;
-    const file = index < 0 ? null : await fileInPlace(search, index);
-    if (index >= 0 && (!file || end > file.size)) return null;
-    const content = at < entry ? before : after;
-    content.push(file ? rangeOf(file, offset, end - offset) : requestedPadFile(end - offset));
+  while ((starts[at] as number) > from) at -= 1;
+  for (; (starts[at] as number) < to; at += 1) {
+    const start = starts[at] as number;
+    const offset = Math.max(from - start, 0);
+    const end = Math.min(to - start, lengths[at] as number);
+    const index = fileIndexes[at] as number;
+    if (at === entry) content.push(null);
+    else if (index < 0) content.push(requestedPadFile(end - offset));
+    else {
+      const file = await fileInPlace(search, index);
+      if (!file || end > file.size) return null;
+      content.push(rangeOf(file, offset, end - offset));
+    }
   }
-  return { before, after };
+  return content;
 }
 
 /** The file that has the content of a file of the torrent: in its place or, if it was proven, elsewhere. */
