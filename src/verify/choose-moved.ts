@@ -6,15 +6,6 @@ import { type Candidate, MAX_LISTED, type Search, type Wanted } from './collect-
 import type { MovedFile } from './find-moved.ts';
 import { depthOf, NearestFiles } from './nearest.ts';
 
-/** In what order files are chosen: by rank (see {@link rankOf}), and those of the same name first. */
-const CHOICES = [
-  { rank: 0, isNamed: false },
-  { rank: 1, isNamed: true },
-  { rank: 1, isNamed: false },
-  { rank: 2, isNamed: true },
-  { rank: 2, isNamed: false },
-];
-
 /**
  * Chooses a file for each wanted path that was found. Files in the content's own folder come first, because a file elsewhere may
  * belong to another copy of the content. Among either, files of the same name come first.
@@ -29,7 +20,7 @@ export function chooseMoved({ torrent, place, wanted, byPath }: Search): MovedFi
   const equalOf = ({ proven }: Wanted) => equals.get(proven) as EqualFiles;
   const choices = new Map<Wanted, string>();
   const used = new Set<string>();
-  for (const { rank, isNamed } of CHOICES) {
+  const choose = (rank: number, isNamed: boolean) => {
     for (const one of found) {
       if (choices.has(one)) continue;
       const name = isNamed ? nodePath.basename(one.to) : null;
@@ -38,7 +29,8 @@ export function chooseMoved({ torrent, place, wanted, byPath }: Search): MovedFi
       choices.set(one, from);
       used.add(from);
     }
-  }
+  };
+  for (const rank of [0, 1, 2]) for (const isNamed of [true, false]) choose(rank, isNamed);
   return found.map((one): MovedFile => {
     const { path, to } = one;
     const { paths, shared } = equalOf(one);

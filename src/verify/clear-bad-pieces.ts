@@ -16,11 +16,6 @@ interface PackedHashes {
   offset: number;
 }
 
-function isSameHash(size: 20 | 32, a: PackedHashes, b: PackedHashes): boolean {
-  for (let i = 0; i < size; i += 1) if (a.bytes[a.offset + i] !== b.bytes[b.offset + i]) return false;
-  return true;
-}
-
 /**
  * Clears `good` for each piece whose SHA-1 differs from that in the torrent.
  *
@@ -41,10 +36,8 @@ export function clearBadV1(
     // Most pieces are good, and one comparison of a whole interval is fast.
     const isSame =
       Buffer.compare(actual.subarray(offset, offset + size), expected.subarray(first * 20, end * 20)) === 0;
-    for (let piece = first; !isSame && piece < end; piece += 1) {
-      const hash = { bytes: actual, offset: offset + (piece - first) * 20 };
-      if (!isSameHash(20, hash, { bytes: expected, offset: piece * 20 })) good[piece] = 0;
-    }
+    for (let i = 0; !isSame && i < size; i += 1)
+      if (actual[offset + i] !== expected[first * 20 + i]) good[first + Math.floor(i / 20)] = 0;
     offset += size;
   }
 }
@@ -85,14 +78,14 @@ export function clearBadV2(
     const piecesRoot = file.piecesRoot as Uint8Array;
     const expected = file.length > pieceLength ? viewOfLayer(torrent, piecesRoot) : piecesRoot;
     if (expected) {
-      for (let k = 0; k < pieces; k += 1) {
-        const hash = { bytes: actual.bytes, offset: actual.offset + k * 32 };
-        const isSame = isSameHash(32, hash, { bytes: expected, offset: (offset / pieceLength + k) * 32 });
-        if (!isSame) good[firstPiece + k] = 0;
-      }
+      const expectedOffset = (offset / pieceLength) * 32;
+      for (let k = 0; k < pieces * 32; k += 1)
+        if (actual.bytes[actual.offset + k] !== expected[expectedOffset + k]) good[firstPiece + Math.floor(k / 32)] = 0;
     } else {
       const isWholeFile = offset === 0 && range.length === file.length;
-      const isGood = isWholeFile ? isRootOf(actual, pieces, { piecesRoot, pieceLength }) : isCheckedByV1;
+      const layer = actual.bytes.subarray(actual.offset, actual.offset + pieces * 32);
+      const root = () => layerRoots([layer], pieceLength / BLOCK_SIZE);
+      const isGood = isWholeFile ? Buffer.compare(root(), piecesRoot) === 0 : isCheckedByV1;
       if (!isGood) good.fill(0, firstPiece, firstPiece + pieces);
     }
   }
@@ -107,14 +100,4 @@ function rootAsPiece(
   if (file.length <= pieceLength) return { bytes: roots, offset: index * 32 };
   const root = roots.subarray(index * 32, (index + 1) * 32);
   return { bytes: raisedRoot(root, Math.ceil(range.length / BLOCK_SIZE), pieceLength / BLOCK_SIZE), offset: 0 };
-}
-
-/** Whether these piece hashes of a whole file have its root above them. */
-function isRootOf(
-  { bytes, offset }: PackedHashes,
-  pieces: number,
-  { piecesRoot, pieceLength }: { piecesRoot: Uint8Array; pieceLength: number },
-): boolean {
-  const layer = bytes.subarray(offset, offset + pieces * 32);
-  return Buffer.compare(layerRoots([layer], pieceLength / BLOCK_SIZE), piecesRoot) === 0;
 }

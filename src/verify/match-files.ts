@@ -249,7 +249,7 @@ function pathsTo(name: string): string[] {
 const OUTSIDE = 'a link that leads out of the folder';
 
 /** The file that a path leads to. @param root Null lets links lead anywhere. */
-async function followed(path: string, root: string | null): Promise<DiskFile | Unreadable> {
+export async function followed(path: string, root: string | null): Promise<DiskFile | Unreadable> {
   try {
     const target = await realPath(path);
     if (root !== null && !isWithin(root, target)) return { problem: OUTSIDE };
@@ -262,7 +262,7 @@ async function followed(path: string, root: string | null): Promise<DiskFile | U
 }
 
 /** The status of a file; links are followed. */
-export async function statFile(path: string): Promise<DiskFile | Unreadable> {
+async function statFile(path: string): Promise<DiskFile | Unreadable> {
   try {
     const status = await stat(systemPath(path));
     if (!status.isFile()) return { problem: status.isDirectory() ? 'a folder' : 'not a regular file' };

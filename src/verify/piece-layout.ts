@@ -91,6 +91,10 @@ export function isAligned({ starts, fileIndexes, pieceLength }: PieceLayout): bo
   return starts.every((start, entry) => fileIndexes[entry] === -1 || start % pieceLength === 0);
 }
 
+export function countPieces(intervals: readonly PieceInterval[]): number {
+  return intervals.reduce((sum, [first, end]) => sum + end - first, 0);
+}
+
 /** The pieces of which every byte is available on disk. */
 export function availablePieces(map: PieceLayout, files: readonly MatchedFile[]): PieceInterval[] {
   const { pieceLength, pieceCount, end } = map;
@@ -123,8 +127,7 @@ export function samplePieces(intervals: readonly PieceInterval[], map: PieceLayo
     atEnds.add(Math.floor(start / pieceLength));
     atEnds.add(Math.floor((start + (lengths[entry] as number) - 1) / pieceLength));
   }
-  const total = intervals.reduce((sum, [first, end]) => sum + end - first, 0);
-  const step = Math.max(1, Math.ceil(total / SAMPLE_SIZE));
+  const step = Math.max(1, Math.ceil(countPieces(intervals) / SAMPLE_SIZE));
   const sample: PieceInterval[] = [];
   let count = 0;
   for (const [first, end] of intervals) {

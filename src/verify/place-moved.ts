@@ -137,7 +137,9 @@ class Placer implements PlacedContent {
       before = waiting.length;
       const blocked: MovedFile[] = [];
       for (const one of waiting) {
-        if (await this.#isSource(one.to, sources, one.from)) blocked.push(one);
+        const real = await realPath(one.to).catch(() => null);
+        // Another file that is put elsewhere is in the way.
+        if (real !== null && real !== one.from && sources.has(real)) blocked.push(one);
         else {
           const count = this.placed.length;
           await this.attempt(one.path, () => this.#placeOne(one));
@@ -149,12 +151,6 @@ class Placer implements PlacedContent {
       waiting = blocked.reverse();
     }
     await this.#swap(waiting);
-  }
-
-  /** Whether another file that is put elsewhere is at a path. */
-  async #isSource(to: string, sources: ReadonlySet<string>, own: string): Promise<boolean> {
-    const real = await realPath(to).catch(() => null);
-    return real !== null && real !== own && sources.has(real);
   }
 
   async #placeOne(one: MovedFile): Promise<void> {

@@ -1,5 +1,4 @@
 /** Proves by hashes which candidates have the content of missing files. */
-import { realPath } from '../disk/real-path.ts';
 import { toHex } from '../errors/errors.ts';
 import type { RequestedFile } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/make-requested-files.ts';
@@ -9,7 +8,7 @@ import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { type Candidate, MAX_LISTED, type Search, type Wanted } from './collect-candidates.ts';
 import { targetOf } from './content-place.ts';
 import { hashCandidates } from './hash-candidates.ts';
-import { type DiskFile, rangeOf, statFile } from './match-files.ts';
+import { type DiskFile, followed, rangeOf } from './match-files.ts';
 import { type PieceInterval, type PieceLayout, v1PieceLayout } from './piece-layout.ts';
 import type { VerifiedFile } from './report.ts';
 
@@ -24,15 +23,13 @@ export async function proveCandidates(search: Search): Promise<void> {
 
 /** Files that are good in their own places: in v1, they share damaged pieces with other files. */
 function leaveOutOwners({ wanted }: Search): void {
-  const lists = new Set([...wanted.values()].map(({ proven }) => proven));
-  for (const proven of lists) {
+  for (const proven of new Set([...wanted.values()].map((file) => file.proven)))
     for (const candidate of proven) {
       const { owner } = candidate;
       if (owner === null || wanted.get(owner)?.proven !== proven) continue;
       candidate.isInPlace = true;
       wanted.delete(owner);
     }
-  }
 }
 
 /** Gives a wanted file the list of those with the same hashes. */
@@ -206,7 +203,6 @@ async function fileInPlace({ wanted, report, place }: Search, index: number): Pr
   if (proven) return proven.file;
   const { status, foundAs } = report.files[index] as VerifiedFile;
   if (status === 'missing' || status === 'unreadable') return null;
-  const path = await realPath(targetOf(place, index, foundAs)).catch(() => null);
-  const file = path === null ? null : await statFile(path);
-  return file && 'size' in file ? file : null;
+  const file = await followed(targetOf(place, index, foundAs), null);
+  return 'size' in file ? file : null;
 }

@@ -25,10 +25,10 @@ import { type MatchedFile, matchFiles } from './match-files.ts';
 import {
   availablePieces,
   contentOfPieces,
+  countPieces,
   fileOfEntry,
   isAligned,
   type PieceContent,
-  type PieceInterval,
   type PieceLayout,
   pieceLayoutOf,
   samplePieces,
@@ -196,10 +196,6 @@ async function checkPieces(check: PieceCheck): Promise<PieceResults> {
   }
   if (!isInOneRead) await checkV2Apart(check, good);
   return { good, sample: options.fast ? { pieces: countPieces(intervals), bytes: contentBytes(content) } : null };
-}
-
-function countPieces(intervals: readonly PieceInterval[]): number {
-  return intervals.reduce((sum, [first, end]) => sum + end - first, 0);
 }
 
 /** The bytes that are read from files. */

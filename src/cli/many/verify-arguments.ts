@@ -110,8 +110,8 @@ async function many(files: string[], folder: string): Promise<ManyTorrents> {
  */
 async function isTorrentToo(first: string, second: string, options: ProfileOptions): Promise<boolean> {
   if (isStdin(first) || !hasTorrentName(second)) return false;
-  const size = await sizeOf(second);
-  if (size === null) return false;
+  const status = await stat(second).catch(() => null);
+  if (!status?.isFile()) return false;
   const read = readOptionsOf(options);
   const isTorrent = (await Torrent.read(second, read).catch(nullIfUnreadable)) !== null;
   const torrent = await Torrent.read(first, read).catch(nullIfUnreadable);
@@ -120,7 +120,7 @@ async function isTorrentToo(first: string, second: string, options: ProfileOptio
   const [only] = torrent.files;
   if (torrent.nFiles !== 1 || only?.path !== torrent.name) return true;
   const hasName = path.basename(second) === torrent.name;
-  const hasSize = only.length === size;
+  const hasSize = only.length === status.size;
   if (hasName && (hasSize || !isTorrent)) return false;
   if (!hasName && !hasSize && isTorrent) return true;
   const asContent = shellWords('metainfo', 'verify', first, '--content', second);
@@ -141,12 +141,4 @@ async function requireFolder(folder: string, what: string): Promise<void> {
   if (type === 'folder') return;
   if (type === 'file') throw invalidArgument(`${what} must be a folder, and ${folder} is a file`);
   throw new MetainfoError('ERR_NOT_FOUND', `${folder}: no such file or folder.`, { path: folder });
-}
-
-/** Bytes of a regular file; null for anything else. */
-async function sizeOf(file: string): Promise<number | null> {
-  return stat(file).then(
-    (status) => (status.isFile() ? status.size : null),
-    () => null,
-  );
 }

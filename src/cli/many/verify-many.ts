@@ -60,11 +60,11 @@ export async function verifyMany(
             signal,
             onProgress: (progress) => onProgress(progress, { path: content }),
           });
-          const quiet = options.quiet ?? false;
-          if (!resume) return verified(file, content, { report: checked, resume, made: [], quiet });
-          const { report, made } = await makeEmptyFiles(torrent, checked, content);
-          await writeResume(torrent, report, resume);
-          return verified(file, content, { report, resume, made, quiet });
+          const { report, made } = resume
+            ? await makeEmptyFiles(torrent, checked, content)
+            : { report: checked, made: [] };
+          if (resume) await writeResume(torrent, report, resume);
+          return verified(file, content, { report, resume, made, quiet: options.quiet ?? false });
         } catch (error) {
           throw withPath(error, file);
         }
