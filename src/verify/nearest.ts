@@ -7,21 +7,23 @@ interface Place {
   depth: number;
 }
 
-/** A folder above one of the paths that are asked for, and the files below it. */
+/** A folder in which paths part: those above and between such folders do not matter, and a deep path has thousands. */
 interface Folder {
-  below: Map<string, Folder>;
+  /** Characters of its path, with the separator at the end. */
+  length: number;
+  /** The number of components of its path. */
+  depth: number;
+  above: Folder | null;
   /** The files of each name, and all of them as those of null. The best one is last, and is dropped once it is taken. */
   files: Map<string | null, Place[]>;
 }
 
-/**
- * The paths of equal files, in a tree of the folders that are above the targets: what a path has below them does not matter, so deep
- * paths take little time and memory.
- */
+/** The paths of equal files, in a tree of the folders in which they and the targets part. */
 export class NearestFiles {
-  readonly #root: Folder = newFolder();
   /** The only path: most files have no equals, and need no tree. */
   readonly #only: string | null = null;
+  /** The deepest folder above each path and target. */
+  readonly #folders: ReadonlyMap<string, Folder> = new Map();
 
   /**
    * @param paths Absolute, without repetitions: those with the fewest folders first.
@@ -32,10 +34,10 @@ export class NearestFiles {
       this.#only = paths[0] ?? null;
       return;
     }
-    for (const target of targets) this.#foldersOf(target, true);
+    this.#folders = foldersAbove([...paths, ...targets]);
     for (const path of paths.toReversed()) {
       const place = { path, depth: depthOf(path) };
-      for (const { files } of this.#foldersOf(path)) {
+      for (const { files } of this.#from(path)) {
         for (const name of [null, nodePath.basename(path)]) {
           const list = files.get(name);
           if (list) list.push(place);
@@ -48,6 +50,7 @@ export class NearestFiles {
   /**
    * The path with the fewest steps from one folder to the other; null if none is left.
    *
+   * @param to One of the targets.
    * @param name The file name that the path must have; null for any.
    * @param isFree Whether a path may be chosen. A path that is not free is dropped.
    */
@@ -56,40 +59,52 @@ export class NearestFiles {
       const isNamed = name === null || nodePath.basename(this.#only) === name;
       return isNamed && isFree(this.#only) ? this.#only : null;
     }
-    const folders = this.#foldersOf(to).reverse();
     let [best, bestSteps] = [null as string | null, Infinity];
-    for (const [up, { files }] of folders.entries()) {
+    for (const { depth, files } of this.#from(to)) {
       const list = files.get(name) ?? [];
       while (list.length > 0 && !isFree((list.at(-1) as Place).path)) list.pop();
       const place = list.at(-1);
       if (place === undefined) continue;
-      // The steps up and down, apart from a number that is the same for all: the folder is as many levels less deep as it is up.
-      const steps = 2 * up + place.depth;
+      // The steps up and down, apart from the depth of the target, which is the same for all.
+      const steps = place.depth - 2 * depth;
       if (steps < bestSteps) [best, bestSteps] = [place.path, steps];
     }
     return best;
   }
 
-  /** The folders above a path from the top, as far as there are any here. @param isNew Whether to add the others. */
-  #foldersOf(path: string, isNew = false): Folder[] {
-    let folder = this.#root;
-    const folders = [folder];
-    for (let from = 0; ; ) {
-      const end = path.indexOf(nodePath.sep, from);
-      if (end < 0) return folders;
-      const name = path.slice(from, end);
-      const next = folder.below.get(name) ?? (isNew ? newFolder() : undefined);
-      if (!next) return folders;
-      folder.below.set(name, next);
-      folders.push(next);
-      folder = next;
-      from = end + 1;
-    }
+  /** The folders above a path, the nearest first. */
+  *#from(path: string): Generator<Folder> {
+    for (let folder = this.#folders.get(path) ?? null; folder; folder = folder.above) yield folder;
   }
 }
 
-function newFolder(): Folder {
-  return { below: new Map(), files: new Map() };
+/** The deepest folder above each path in which it parts from another one. */
+function foldersAbove(paths: readonly string[]): Map<string, Folder> {
+  // The lowest character in place of the separator, so that the paths in a folder follow each other.
+  const sorted = paths.map((path) => ({ path, key: path.replaceAll(nodePath.sep, '\0') }));
+  sorted.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const root: Folder = { length: 0, depth: 0, above: null, files: new Map() };
+  const folders = new Map<string, Folder>();
+  let current = root;
+  for (const [i, { path, key }] of sorted.entries()) {
+    const length = sharedFolder(key, sorted[i + 1]?.key ?? '');
+    const enter = () => ({ length, depth: depthOf(path.slice(0, length)) - 1, above: current, files: new Map() });
+    if (current.length < length) current = enter();
+    folders.set(path, current);
+    let left: Folder | null = null;
+    for (; current.length > length; current = current.above as Folder) left = current;
+    if (!left || current.length === length) continue;
+    current = enter();
+    left.above = current;
+  }
+  return folders;
+}
+
+/** Characters of the folder in which two paths part. */
+function sharedFolder(a: string, b: string): number {
+  let end = 0;
+  for (let i = 0; i < a.length && a.charCodeAt(i) === b.charCodeAt(i); i += 1) if (a[i] === '\0') end = i + 1;
+  return end;
 }
 
 /** The number of components of a path. */
