@@ -1,7 +1,7 @@
 /** The fields of a draft, and the rules that they must follow. */
 import path from 'node:path';
 import { isMap } from 'node:util/types';
-import { func, optional, refine, type Struct, type, unknown } from 'superstruct';
+import { optional, refine, type Struct, type, unknown } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
@@ -16,6 +16,7 @@ import { Issues } from '../model/issues.ts';
 import { PieceLayers } from '../model/piece-layers.ts';
 import {
   AbsolutePath,
+  Callback,
   choice,
   DhtNode,
   Extra,
@@ -170,14 +171,12 @@ export function infoOf(fields: TorrentCreateFields, pathRoot: string): InfoDictH
   const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
   if (only !== undefined && !only.includes('/')) return { ...info, name: only };
   if (sources && !paths && given === undefined)
-    throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: set info.name.');
+    throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: give it one (name).');
   const onDisk = path.basename(pathRoot);
   const name = normalize ? onDisk.normalize('NFC') : onDisk;
   if (name !== '') return { ...info, name };
-  throw new MetainfoError('ERR_NAME', `The path root ${pathRoot} has no name: give the torrent one (info.name).`, {
-    path: pathRoot,
-    option: { 'info.name': null },
-  });
+  const message = `The path root ${pathRoot} has no name: give the torrent one (name).`;
+  throw new MetainfoError('ERR_NAME', message, { path: pathRoot, option: { name: null } });
 }
 
 /** The components of an entry of `paths`, relative to the path root; null if the entry is outside. */
@@ -266,8 +265,8 @@ const fields = sparse(
     private: maybe(Flag),
     source: maybe(Text),
     updateUrl: maybe(Text),
-    exclude: optional(func()),
-    include: optional(func()),
+    exclude: optional(Callback),
+    include: optional(Callback),
     symlinks: optional(choice('follow', 'skip', 'store', 'error')),
     followOutside: optional(Flag),
     skipUnreadable: optional(Flag),

@@ -10,12 +10,12 @@ import { AbsolutePath, maybe, valueStruct } from '../model/primitives.ts';
 // Each struct has the name of the issue code that it reports.
 
 const paths: Struct<readonly string[], null> = define('paths', (value, { path: at }) => {
-  if (!Array.isArray(value) || value.length === 0) return `Expected at least one path, got ${shown(value)}`;
+  if (!Array.isArray(value) || value.length === 0) return `expected at least one path, got ${shown(value)}`;
   const all = new Set<unknown>();
   return value.flatMap((name: unknown, index) => {
     const problem = pathProblem(name) ?? (all.has(name) ? 'a duplicate path' : null);
     all.add(name);
-    const message = `Expected a relative path, got ${problem}: ${shown(name)}`;
+    const message = `expected a relative path, got ${problem}: ${shown(name)}`;
     return problem ? [{ path: [...at, index], message }] : [];
   });
 });
@@ -27,7 +27,7 @@ const progress = valueStruct<boolean>('progress', 'true or false', (value) => ty
 const memoryLimit: Struct<number, null> = define('memory_limit', (value, { branch }) => {
   const { readSize } = (branch.at(-2) ?? {}) as Partial<HasherConfig>;
   const least = Math.max(BLOCK_SIZE, readSize ?? 0);
-  const message = `Expected at least one read (${readSize ?? BLOCK_SIZE} bytes), got ${shown(value)}`;
+  const message = `expected at least one read (${readSize ?? BLOCK_SIZE} bytes), got ${shown(value)}`;
   return isWhole(value, least, Number.MAX_SAFE_INTEGER) || message;
 });
 

@@ -23,7 +23,7 @@ export interface FileItem extends PaddedFile {
 export const FileItem: Struct<FileItem, null> = withInput(
   define<FileItem>('file', (value) => {
     const problem = problemOf(value);
-    return problem === null || `In a file: ${problem}`;
+    return problem === null || `in a file: ${problem}`;
   }),
   fileOf(FILE_ITEM),
 );
@@ -34,11 +34,11 @@ export const FileItem: Struct<FileItem, null> = withInput(
  */
 export const FileList: Struct<readonly FileItem[], null> = withInput(
   define('files', (value) => {
-    if (!Array.isArray(value)) return `Expected a list of files, got ${shown(value)}`;
-    if (value.length === 0) return 'Expected at least one file, got an empty list';
+    if (!Array.isArray(value)) return `expected a list of files, got ${shown(value)}`;
+    if (value.length === 0) return 'expected at least one file, got an empty list';
     for (const [index, file] of value.entries()) {
       const problem = problemOf(file);
-      if (problem) return `Item ${index}: ${problem}`;
+      if (problem) return `item ${index}: ${problem}`;
     }
     return true;
   }),

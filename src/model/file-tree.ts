@@ -34,7 +34,7 @@ export const FileTree: Struct<FileTree, null> & {
 } = Object.assign(
   withInput(
     define<FileTree>('fileTree', (value) => {
-      if (!(value instanceof Map)) return `Expected a file tree, got ${shown(value)}`;
+      if (!(value instanceof Map)) return `expected a file tree, got ${shown(value)}`;
       return problemOf(value as FileTree) ?? true;
     }),
     treeOf(FILE_TREE_ITEM),
@@ -69,8 +69,8 @@ function unflatten(files: Iterable<FlatFile>): FileTree {
 }
 
 function problemOf(tree: FileTree): string | null {
-  if (tree.size === 0) return 'Expected at least one file, got an empty tree';
-  if (tree.has('')) return 'Expected a name at the root of the tree, got an empty one';
+  if (tree.size === 0) return 'expected at least one file, got an empty tree';
+  if (tree.has('')) return 'expected a name at the root of the tree, got an empty one';
   // The bound on the depth also ends a tree that contains itself.
   const stack: [path: string, node: FileTree, depth: number][] = [['', tree, 1]];
   for (let next = stack.pop(); next; next = stack.pop()) {

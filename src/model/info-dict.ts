@@ -198,7 +198,7 @@ export const InfoDictHybrid: Struct<InfoDictHybrid, typeof HYBRID_FIELDS.schema>
 
 const UnknownVersion = define<never>(
   'infodict',
-  () => 'Expected pieces (v1), fileTree (v2) or both (hybrid), got neither',
+  () => 'expected pieces (v1), fileTree (v2) or both (hybrid), got neither',
 );
 const BY_VERSION = { v1: InfoDictV1, v2: InfoDictV2, hybrid: InfoDictHybrid };
 

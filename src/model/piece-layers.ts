@@ -17,9 +17,9 @@ export type PieceLayers = ReadonlyMap<string, HashList>;
  */
 export const PieceLayers: Struct<PieceLayers, null> = withInput(
   define('pieceLayers', (value) => {
-    if (!(value instanceof Map)) return `Expected piece layers, got ${shown(value)}`;
+    if (!(value instanceof Map)) return `expected piece layers, got ${shown(value)}`;
     for (const [root, layer] of value) {
-      if (!/^[0-9a-f]{64}$/.test(root)) return `Expected a key of 32 bytes in hexadecimal, got ${shown(root)}`;
+      if (!/^[0-9a-f]{64}$/.test(root)) return `expected a key of 32 bytes in hexadecimal, got ${shown(root)}`;
       if (!(layer instanceof HashList && layer.hashSize === 32)) return `${root}: expected hashes of 32 bytes`;
     }
     return true;

@@ -27,8 +27,8 @@ export const V2PieceLength = valueStruct<number>(
 /** A {@link HashList} of hashes of one size. */
 export const hashList = (hashSize: HashSize): Struct<HashList, null> =>
   define('hashList', (value) => {
-    if (!(value instanceof HashList)) return `Expected a HashList, got ${shown(value)}`;
-    return value.hashSize === hashSize || `Expected hashes of ${hashSize} bytes, got ${value.hashSize}`;
+    if (!(value instanceof HashList)) return `expected a HashList, got ${shown(value)}`;
+    return value.hashSize === hashSize || `expected hashes of ${hashSize} bytes, got ${value.hashSize}`;
   });
 
 /** The infohash of another torrent: 20 bytes, or 32 of a v2 torrent (BEP 38). */
@@ -53,7 +53,7 @@ function nodeStruct(isHost: (host: string) => boolean): Struct<DhtNode, null> {
   return define('node', (value) => {
     const [host, port] = Array.isArray(value) && value.length === 2 ? (value as unknown[]) : [];
     const text = () => (Array.isArray(value) ? `[${value.slice(0, 3).map(shown).join(', ')}]` : shown(value));
-    return (typeof host === 'string' && isHost(host) && isPort(port)) || `Expected [host, port], got ${text()}`;
+    return (typeof host === 'string' && isHost(host) && isPort(port)) || `expected [host, port], got ${text()}`;
   });
 }
 
@@ -91,7 +91,7 @@ export const NewDate: Struct<Date, null> = refine(
   'date_range',
   (date) =>
     date.getUTCFullYear() <= MAX_YEAR ||
-    `Expected a date up to the year ${MAX_YEAR}, got ${date.toISOString()}: as a number, it counts seconds, not milliseconds`,
+    `expected a date up to the year ${MAX_YEAR}, got ${date.toISOString()}: as a number, it counts seconds, not milliseconds`,
 );
 /** Keys that the models do not know: keys with one character per byte, values as the decoder gives them. */
 export const Extra = valueStruct<BencodeMap>('extra', 'a Map of unknown keys', isMap);
@@ -105,6 +105,7 @@ export const AbsolutePath = valueStruct<string>(
 
 export const Whole = valueStruct<number>('integer', 'an integer', Number.isInteger);
 export const Flag = valueStruct<boolean>('boolean', 'true or false', (value) => typeof value === 'boolean');
+export const Callback = valueStruct<() => unknown>('func', 'a function', (value) => typeof value === 'function');
 
 /** A struct of a few texts. */
 export const choice = <T extends string>(...values: readonly T[]): Struct<T, null> =>
@@ -116,7 +117,7 @@ export function valueStruct<T>(type: string, what: string, test: (value: unknown
 }
 
 function message(what: string, value: unknown): string {
-  return `Expected ${what}, got ${shown(value)}`;
+  return `expected ${what}, got ${shown(value)}`;
 }
 
 /** The structs of an object's fields, as superstruct's `assign`, `omit` and `pick` take them. */
@@ -131,13 +132,18 @@ export function sparse<T, S>(struct: Struct<T, S>): Struct<T, S> {
   const required = new Set(fields.filter(([, field]) => !is(undefined, field)).map(([name]) => name));
   return new Struct<T, S>({
     ...struct,
+    validator: (value: unknown) => isObject(value) || message('an object', value),
     *entries(value) {
-      if (typeof value !== 'object' || value === null) return;
+      if (!isObject(value)) return;
       for (const [name, field] of fields) {
-        if (name in value || required.has(name)) yield [name, (value as Record<string, unknown>)[name], field];
+        if (name in value || required.has(name)) yield [name, value[name], field];
       }
     },
   });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Does what superstruct's `is` does in a third of the time: it collects nothing for the message of an error. */

@@ -48,13 +48,14 @@ function text(map: BencodeMap, key: string): string | undefined {
   return value === undefined ? undefined : Buffer.from(value as Uint8Array).toString();
 }
 
-/** `path: code` of every issue that a draft has. */
+/** `path: code` of every issue that a draft has. All messages begin in lower case, because the path stands before them. */
 function issuesOf(fields: Fields): string[] {
   let issues: string[] = [];
   assert.throws(
     () => new TorrentCreate(fields),
     (error: ValidationError) => {
       issues = error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`);
+      for (const { message } of error.issues) assert.doesNotMatch(message, /^[A-Z]/);
       return error.code === 'ERR_VALIDATION';
     },
   );
@@ -217,6 +218,8 @@ describe('a draft rejects', () => {
       [{ info: { collections: [5] } }, 'info.collections.0: type'],
       [{ info: { updateUrl: 5 } }, 'info.updateUrl: type'],
       [{ info: { 'update-url': 'no url' } }, 'info.updateUrl: url'],
+      [{ info: 5 }, 'info: type'],
+      [{ exclude: 5 }, 'exclude: type'],
       [{ httpseeds: 'no url' }, 'httpseeds: url'],
       [{ httpseeds: [5] }, 'httpseeds.0: type'],
       [{ nodes: 5 }, 'nodes: type'],
@@ -230,7 +233,9 @@ describe('a draft rejects', () => {
   });
 
   it('a path root without a name', () => {
-    assert.throws(() => new TorrentCreate({ pathRoot: '/' }), { code: 'ERR_NAME', path: '/' });
+    const advice = /give the torrent one \(name\)\.$/;
+    assert.throws(() => new TorrentCreate({ pathRoot: '/' }), { code: 'ERR_NAME', path: '/', message: advice });
+    assert.equal(new TorrentCreate({ pathRoot: '/', name: 'root' }).info.name, 'root');
     assert.equal(new TorrentCreate({ pathRoot: '/', info: { name: 'root' } }).info.name, 'root');
   });
 });

@@ -371,7 +371,7 @@ describe('edit', () => {
     const creationDate = new Date(1_449_000_000_000_000);
     const expected = {
       code: 'ERR_VALIDATION',
-      message: /creationDate: Expected a date up to the year 9999, .*not milli/,
+      message: /creationDate: expected a date up to the year 9999, .*not milli/,
     };
     assert.throws(() => edit(torrent, { creationDate }), expected);
     assert.throws(() => new TorrentCreate({ creationDate: 1_449_000_000_000 as never }), expected);

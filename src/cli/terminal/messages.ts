@@ -16,7 +16,6 @@ const FLAGS: Readonly<Record<string, string>> = {
   creationDate: '--date',
   extra: '--set and --unset',
   httpseeds: '--httpseed',
-  'info.name': '--name',
   infoExtra: '--set and --unset',
   limits: '--limit',
   nodes: '--node',

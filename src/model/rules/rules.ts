@@ -71,10 +71,10 @@ function structure({ version, info, has, issues }: Subject): void {
     const { key } = INFO[property];
     if (issues.covers(['info', key])) continue;
     if (value === undefined && !has(key)) issues.add('required', ['info', key], `expected ${key}, got nothing`);
-    else if (property !== 'pieceLength') issues.add('type', ['info', key], lowerFirst(message));
+    else if (property !== 'pieceLength') issues.add('type', ['info', key], message);
     else if (version === 'v1' && (value as number) > 0) {
-      issues.forgivable(type as 'piece_length', ['info', key], lowerFirst(message));
-    } else issues.add(type as 'piece_length', ['info', key], lowerFirst(message));
+      issues.forgivable(type as 'piece_length', ['info', key], message);
+    } else issues.add(type as 'piece_length', ['info', key], message);
   }
 }
 
@@ -193,8 +193,4 @@ export function notEmpty({ version, info, isPad, flat, issues }: Subject): void 
   if (files && !Number.isSafeInteger(totalLength(files))) {
     issues.add('too_large', ['info'], 'expected at most 2^53 bytes in all, got more');
   }
-}
-
-function lowerFirst(message: string): string {
-  return message.charAt(0).toLowerCase() + message.slice(1);
 }
