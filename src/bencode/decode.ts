@@ -4,7 +4,7 @@ import { bytesOf, checkOptions, Flag, type OptionStructs, Text, Unchecked } from
 import { type BencodeCode, BencodeError, type ForgivableCode } from './bencode-error.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { notBencode, tooManyBytes } from './other-format.ts';
-import { type BencodeMap, type BencodeValue, RawBencode } from './value.ts';
+import { type BencodeMap, type BencodeValue, BYTES, RawBencode, SAFE_DIGITS } from './value.ts';
 
 /** The options of {@link decode}. */
 export interface DecodeOptions {
@@ -43,18 +43,9 @@ export interface Decoded {
   span: Span | null;
 }
 
-const ZERO = 0x30;
-const NINE = 0x39;
-const MINUS = 0x2d;
-const COLON = 0x3a;
-const DICTIONARY = 0x64;
-const END = 0x65;
-const INTEGER = 0x69;
-const LIST = 0x6c;
+const { COLON, DICTIONARY, END, INTEGER, LIST, MINUS, NINE, ZERO } = BYTES;
 
 const MAX_ERRORS = 100;
-/** 2^53 has 16 digits, so an integer of 15 digits is always exact in a number. */
-const SAFE_DIGITS = 15;
 
 /** A list or dictionary whose end was not reached yet. Both `list` and `map` are null in a raw one, which is not built. */
 interface Container {

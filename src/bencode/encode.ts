@@ -2,7 +2,7 @@
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { bytesOf } from '../errors/guard.ts';
-import { codeUnitsAtMost, type Encodable, isObjectPrototype, RawBencode, toKey } from './value.ts';
+import { BYTES, codeUnitsAtMost, type Encodable, isObjectPrototype, RawBencode, toKey } from './value.ts';
 
 /** The depth from which cycles are looked for: a power of two above any usual depth. */
 const CHECKED_DEPTH = 128;
@@ -11,11 +11,7 @@ const CHECKED_DEPTH = 128;
 const SHORT = 1024;
 const LARGEST_CHUNK = 64 * 1024;
 
-const COLON = 0x3a;
-const DICTIONARY = 0x64;
-const END = 0x65;
-const INTEGER = 0x69;
-const LIST = 0x6c;
+const { COLON, DICTIONARY, END, INTEGER, LIST } = BYTES;
 
 /** A list, or a dictionary with its keys in order, that is being written. */
 interface Level {

@@ -1,5 +1,6 @@
 /** Finds the offsets of values in bencode, for the offsets of issues. */
 import { Cursor } from './unchecked-cursor.ts';
+import { BYTES } from './value.ts';
 
 /** Steps from the top-level value: dictionary keys (latin1, as `decode` returns them) and list indexes. */
 export type BencodePath = readonly (string | number)[];
@@ -25,8 +26,8 @@ export function locate(bytes: Uint8Array, paths: readonly BencodePath[]): number
 /** Sets the offsets of the paths through the next value, and skips it. */
 function visit(cursor: Cursor, trie: Trie, offsets: number[]): void {
   setOffsets(trie, cursor.at, offsets);
-  const isList = cursor.next === 0x6c;
-  if (trie.children.size === 0 || !(isList || cursor.next === 0x64)) {
+  const isList = cursor.next === BYTES.LIST;
+  if (trie.children.size === 0 || !(isList || cursor.next === BYTES.DICTIONARY)) {
     cursor.skip();
     return;
   }

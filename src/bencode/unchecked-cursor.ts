@@ -1,18 +1,10 @@
 /** A cursor over checked bencode: reads large, regular structures in place, without building values. */
-import { textOrNull } from './value.ts';
+import { BYTES, SAFE_DIGITS, textOrNull } from './value.ts';
 
-const ZERO = 0x30;
-const COLON = 0x3a;
+const { COLON, DICTIONARY, END, INTEGER, LIST, MINUS, ZERO } = BYTES;
 const BACKSLASH = 0x5c;
 const SLASH = 0x2f;
 const DOT = 0x2e;
-const DICTIONARY = 0x64;
-const END = 0x65;
-const INTEGER = 0x69;
-const LIST = 0x6c;
-
-/** An integer with more digits may not be exact in a number. */
-const SAFE_DIGITS = 15;
 
 /** Returns the bytes of ASCII bencode, for {@link Cursor.skipExpected}. */
 export function template(text: string): Uint8Array {
@@ -54,7 +46,7 @@ export class Cursor {
     let value = 0;
     const start = this.at;
     for (; this.next !== END; this.at += 1) value = value * 10 + this.next - ZERO;
-    const plain = this.bytes[start] !== 0x2d && this.at - start <= SAFE_DIGITS && this.at > start;
+    const plain = this.bytes[start] !== MINUS && this.at - start <= SAFE_DIGITS && this.at > start;
     this.at += 1;
     return plain ? value : -1;
   }

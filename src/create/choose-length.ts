@@ -1,6 +1,6 @@
 /** Chooses the piece length by what the caller wishes: at most so long, about so many pieces, or a torrent of at most so many bytes. */
 import { MetainfoError } from '../errors/errors.ts';
-import { expected, type OptionStructs, orNull } from '../errors/guard.ts';
+import { type OptionStructs, orNull, wholeFrom } from '../errors/guard.ts';
 import {
   BLOCK_SIZE,
   choosePieceLength,
@@ -34,19 +34,11 @@ export interface PieceLengthWishes {
   maxTorrentSize?: number | null | undefined;
 }
 
-const wholeFrom = (least: number) =>
-  orNull(
-    expected<number>(
-      `a whole number of at least ${least}`,
-      (value) => Number.isSafeInteger(value) && (value as number) >= least,
-    ),
-  );
-
 /** The structs of {@link PieceLengthWishes}. */
 export const WISHES: OptionStructs<PieceLengthWishes> = {
-  maxPieceLength: wholeFrom(BLOCK_SIZE),
-  targetPieces: wholeFrom(1),
-  maxTorrentSize: wholeFrom(1),
+  maxPieceLength: orNull(wholeFrom(BLOCK_SIZE)),
+  targetPieces: orNull(wholeFrom(1)),
+  maxTorrentSize: orNull(wholeFrom(1)),
 };
 
 /** A torrent whose piece length is to be chosen, and the piece length that the draft gives. */

@@ -13,27 +13,25 @@ import { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { fromInput, type InputContext, isDictionary } from '../model/input.ts';
 import { withInput } from '../model/input-struct.ts';
 import { Issues } from '../model/issues.ts';
-import { PieceLayers } from '../model/piece-layers.ts';
+import type { PieceLayers } from '../model/piece-layers.ts';
 import {
   AbsolutePath,
   Callback,
   choice,
   DhtNode,
-  Extra,
   type FieldStructs,
   Flag,
-  Infohash,
   list,
   maybe,
   NewDate,
   sparse,
   Text,
   TextList,
-  Tiers,
   TrackerTiers,
   V1PieceLength,
 } from '../model/primitives.ts';
 import { addFailures, failuresOf } from '../model/rules/rules.ts';
+import { TorrentFields } from '../model/torrent/torrent-fields.ts';
 import { checkSources, frozenSources, type Source } from './sources/sources.ts';
 
 /** The fields of a draft: the fields of a Torrent, all optional, and shorthands for the common ones. */
@@ -243,24 +241,18 @@ type Schema = FieldStructs<TorrentCreateFields>;
 
 const fields = sparse(
   type({
-    announce: maybe(Text),
-    announceList: maybe(Tiers),
-    comment: maybe(Text),
-    createdBy: maybe(Text),
+    ...TorrentFields.schema,
     creationDate: maybe(NewDate),
     info: maybe(InfoDictHybridCreate),
-    pieceLayers: maybe(PieceLayers),
+    // Other rules check the URLs of a draft.
     urlList: maybe(TextList),
     httpseeds: maybe(TextList),
     nodes: maybe(list(DhtNode)),
-    extra: optional(Extra),
     paths: maybe(TextList),
     sources: unknown(),
     pathRoot: optional(AbsolutePath),
     trackers: maybe(TrackerTiers),
     pieceLength: maybe(V1PieceLength),
-    similar: maybe(list(Infohash)),
-    collections: maybe(TextList),
     name: maybe(Text),
     private: maybe(Flag),
     source: maybe(Text),

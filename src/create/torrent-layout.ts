@@ -10,7 +10,7 @@ import { MetainfoError, shown } from '../errors/errors.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { isPadFile, PADDING_DEFAULTS, type PaddingOptions } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength, UNKNOWN_PIECE_LENGTH } from '../layout/piece-length.ts';
-import { unsafeComponent } from '../layout/safe-path.ts';
+import { requireTorrentName } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { hasWishes, lengthFor, type PieceLengthWishes } from './choose-length.ts';
@@ -96,7 +96,7 @@ export async function layOutTorrent(draft: Draft, options: LayoutOptions): Promi
     pieceLength = given;
   });
   const name = draft.info.name as string;
-  await collecting(problems, () => checkName(name));
+  await collecting(problems, () => requireTorrentName(name));
   const other = options.otherFields ?? otherFields(draft);
   throwIfAborted(signal);
   const scanOptions = { v1Order: version === 'v1', sources, readable: true, beneath, signal, slot, ...problems };
@@ -284,9 +284,4 @@ export function requireContent({ files }: SizedLayout, { pathRoot, fields }: Dra
 export function checkVersion(version: TorrentVersion = 'hybrid'): TorrentVersion {
   if (Object.hasOwn(TorrentVersion, version)) return version;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
-}
-
-function checkName(name: string): void {
-  const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
-  if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent: ${shown(name)}.`);
 }

@@ -1,6 +1,6 @@
 /** Keeps paths that others choose in a folder, also while its files and folders are swapped for symlinks. */
 import { open, readlink, realpath } from 'node:fs/promises';
-import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { MetainfoError, throwSystemError } from '../errors/errors.ts';
 import { closeRead } from '../hash/read.ts';
 import { isWithin } from './path-within.ts';
 
@@ -18,9 +18,7 @@ export interface BeneathOptions {
 /** @throws {MetainfoError} `ERR_PATH_OUTSIDE` if a path without links is not in the folder `beneath` */
 export async function requireBeneath(real: string, { beneath }: BeneathOptions, shown: string): Promise<void> {
   if (beneath === undefined) return;
-  const root = await realpath(beneath).catch((error: unknown) => {
-    throw fromSystemError(error, beneath, 'read');
-  });
+  const root = await realpath(beneath).catch(throwSystemError(beneath, 'read'));
   if (isWithin(root, real)) return;
   throw new MetainfoError('ERR_PATH_OUTSIDE', `${shown} leaves ${beneath}.`, { path: shown });
 }

@@ -2,7 +2,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { constants as osConstants } from 'node:os';
-import { fromSystemError } from '../errors/errors.ts';
+import { throwSystemError } from '../errors/errors.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import { nameBytes, systemPath } from '../text/name-bytes.ts';
 
@@ -68,12 +68,8 @@ export function errnoOf({ code = 'EIO', errno }: NodeJS.ErrnoException): number 
  * @param real The path without links.
  * @param shown The path as the user knows it, for errors.
  */
-export async function statusOf(real: string, shown: string): Promise<Status> {
-  try {
-    return await stat(systemPath(real));
-  } catch (error) {
-    throw fromSystemError(error, shown, 'read');
-  }
+export function statusOf(real: string, shown: string): Promise<Status> {
+  return stat(systemPath(real)).catch(throwSystemError(shown, 'read'));
 }
 
 export function isFolder(status: Status): boolean {

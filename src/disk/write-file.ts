@@ -2,7 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { fromSystemError, MetainfoError, optionText } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError, optionText, throwSystemError } from '../errors/errors.ts';
 import { closeRead } from '../hash/read.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
 
@@ -148,9 +148,7 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
  * @throws {MetainfoError} `ERR_WRITE` for a folder, `ERR_NOT_A_FILE` for a device and the like
  */
 export async function requireReplaceable(target: string): Promise<void> {
-  const status = await statusOf(target).catch((error) => {
-    throw fromSystemError(error, target, 'write');
-  });
+  const status = await statusOf(target).catch(throwSystemError(target, 'write'));
   if (status?.isDirectory()) {
     const error = Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
     throw fromSystemError(error, target, 'write');

@@ -41,6 +41,9 @@ export const Size: Struct<number, null> = expected(
   'a whole number from 0 to 2^53 - 1',
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
+/** Makes a struct of whole numbers of at least `least`. */
+export const wholeFrom = (least: number): Struct<number, null> =>
+  expected(`a whole number of at least ${least}`, (value) => Number.isSafeInteger(value) && (value as number) >= least);
 export const DateTime: Struct<Date, null> = expected(
   'a valid Date',
   (value) => isDate(value) && !Number.isNaN(value.getTime()),

@@ -1,7 +1,7 @@
 /** The digests of single files: split from the digests of a request, or joined from those of a file's segments. */
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { Digests, HashRequest } from './engine.ts';
-import { layerRoots, merkleRoot, raisedRoot, zeroRoot } from './merkle.ts';
+import { hashesIn, layerRoots, merkleRoot, raisedRoot, zeroRoot } from './merkle.ts';
 
 /** The v2 digests of a file (BEP 52). */
 export interface TreeDigests {
@@ -85,7 +85,7 @@ export function joinTrees(
   });
   const units = Buffer.concat(hashes);
   if (length <= unit) return { root: units, layer: new Uint8Array() };
-  const each = Array.from({ length: units.length / 32 }, (_, i) => units.subarray(i * 32, (i + 1) * 32));
+  const each = hashesIn(units);
   const padding = zeroRoot(unit / BLOCK_SIZE);
   if (length <= pieceLength) return { root: merkleRoot(each, padding), layer: new Uint8Array() };
   const width = pieceLength / unit;

@@ -101,21 +101,19 @@ export function checkedResources(
   cores: number,
 ): Pick<HashRequest, 'threads' | 'readSize' | 'memoryLimit'> {
   const threadCount = threads ?? cores;
-  require(isThreadCount(
-    threadCount,
-  ), `threads must be 1 to ${MAX_THREADS} or null (one per core), not ${shown(threadCount)}`, 'threads');
+  const threadsText = `threads must be 1 to ${MAX_THREADS} or null (one per core), not ${shown(threadCount)}`;
+  requireThat(isThreadCount(threadCount), threadsText, 'threads');
   const limit = memoryLimit ?? DEFAULT_MEMORY_PER_THREAD * threadCount;
-  require(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`, 'memoryLimit');
+  requireThat(isMemory(limit), `memoryLimit must be at least ${BLOCK_SIZE} bytes, not ${shown(limit)}`, 'memoryLimit');
   if (readSize === null || readSize === undefined) {
     const [most, lanes] = version === 'v2' ? [DEFAULT_READ, 1] : [DEFAULT_PIECE_READ, LANES];
     const share = powerOfTwoWithin(limit / threadCount / lanes);
     return { threads: threadCount, readSize: Math.max(BLOCK_SIZE, Math.min(most, share)), memoryLimit: limit };
   }
-  require(isPowerOfTwo(readSize) &&
-    readSize >=
-      BLOCK_SIZE, `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${shown(readSize)}`, 'readSize');
-  require(readSize <=
-    limit, `readSize (${readSize}) must not be above memoryLimit (${limit})`, 'readSize', 'memoryLimit');
+  const sizeText = `readSize must be a power of two of at least ${BLOCK_SIZE}, not ${shown(readSize)}`;
+  requireThat(isPowerOfTwo(readSize) && readSize >= BLOCK_SIZE, sizeText, 'readSize');
+  const limitText = `readSize (${readSize}) must not be above memoryLimit (${limit})`;
+  requireThat(readSize <= limit, limitText, 'readSize', 'memoryLimit');
   return { threads: threadCount, readSize, memoryLimit: limit };
 }
 
@@ -166,8 +164,8 @@ export function processLimits(change: Partial<ProcessLimits> = {}): ProcessLimit
   const changed = checkOptions(change, PROCESS_LIMITS, { name: 'change' });
   const { limits } = addonOrNull() ?? { limits: limitsWithoutAddon };
   const { threads, memory } = { ...limits(), ...changed };
-  require(isThreadCount(threads), `threads must be 1 to ${MAX_THREADS}, not ${shown(threads)}`);
-  require(isMemory(memory), `memory must be at least ${BLOCK_SIZE} bytes, not ${shown(memory)}`);
+  requireThat(isThreadCount(threads), `threads must be 1 to ${MAX_THREADS}, not ${shown(threads)}`);
+  requireThat(isMemory(memory), `memory must be at least ${BLOCK_SIZE} bytes, not ${shown(memory)}`);
   return limits(threads, memory);
 }
 
@@ -182,7 +180,7 @@ const limitsWithoutAddon: Addon['limits'] = (threads, memory) => {
 };
 
 /** @param names The options that the message names. */
-function require(condition: boolean, message: string, ...names: string[]): void {
+function requireThat(condition: boolean, message: string, ...names: string[]): void {
   if (condition) return;
   throw invalidArgument(message, { option: Object.fromEntries(names.map((name) => [name, null])) });
 }

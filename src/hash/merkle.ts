@@ -70,7 +70,10 @@ export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number
   const addon = addonOrNull();
   if (addon) return addon.layerRoots(bytes, starts, counts, Math.log2(blocksPerPiece));
   const padding = zeroRoot(blocksPerPiece);
-  const hashes = (layer: Uint8Array) =>
-    Array.from({ length: layer.length / 32 }, (_, i) => layer.subarray(i * 32, (i + 1) * 32));
-  return Buffer.concat(layers.map((layer) => merkleRoot(hashes(layer), padding)));
+  return Buffer.concat(layers.map((layer) => merkleRoot(hashesIn(layer), padding)));
+}
+
+/** The hashes of a packed layer: views. */
+export function hashesIn(layer: Uint8Array): Uint8Array[] {
+  return Array.from({ length: layer.length / 32 }, (_, i) => layer.subarray(i * 32, (i + 1) * 32));
 }

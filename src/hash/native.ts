@@ -18,6 +18,7 @@ import {
   tooManyHashes,
 } from './hash-request.ts';
 import { bytesToPieceEnd, RequestedTable } from './make-requested-files.ts';
+import { changed, notAFile } from './open-without-links.ts';
 import { withPrivateData } from './private-buffer.ts';
 
 /** A failure of native code: see native/binding/errors.cc. */
@@ -136,12 +137,9 @@ function translate(failure: NativeFailure, called: Error): MetainfoError {
     case 'read':
       return fromSystemError(cause, path, 'read');
     case 'changed':
-      return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed: ${failure.message}.`, {
-        path,
-        cause,
-      });
+      return changed(path, failure.message, cause);
     case 'not-a-file':
-      return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path, cause });
+      return notAFile(path, cause);
     case 'no-memory':
       return new MetainfoError('ERR_NO_MEMORY', 'Out of memory: lower memoryLimit or threads.', {
         cause,

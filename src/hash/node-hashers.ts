@@ -1,7 +1,7 @@
 /** Incremental hashers of the node engine: v1 pieces and v2 Merkle trees with node:crypto. */
 import { createHash, type Hash } from 'node:crypto';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { merkleRoot, sha256, zeroRoot } from './merkle.ts';
+import { hashesIn, merkleRoot, sha256, zeroRoot } from './merkle.ts';
 
 const ZERO_HASH = Buffer.alloc(32);
 
@@ -31,10 +31,7 @@ export class TreeHasher {
   finish(): Uint8Array {
     if (this.#layer.length === 0) return merkleRoot(this.#leaves, ZERO_HASH);
     if (this.#leaves.length > 0) this.#endPiece();
-    const hashes = Array.from({ length: this.#layer.length / 32 }, (_, i) =>
-      this.#layer.subarray(i * 32, (i + 1) * 32),
-    );
-    return merkleRoot(hashes, zeroRoot(this.#blocksPerPiece));
+    return merkleRoot(hashesIn(this.#layer), zeroRoot(this.#blocksPerPiece));
   }
 
   #endPiece(): void {

@@ -67,10 +67,12 @@ export async function readRange(handle: FileHandle, into: Uint8Array, position: 
   if (bytes < into.length) throw changed(path, `it ended at byte ${position + bytes}`);
 }
 
-function notAFile(path: string): MetainfoError {
-  return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
+/** The error of a path that is no file. */
+export function notAFile(path: string, cause?: unknown): MetainfoError {
+  return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path, cause });
 }
 
-function changed(path: string, how: string): MetainfoError {
-  return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed: ${how}.`, { path });
+/** The error of a file that is no longer as it was planned. */
+export function changed(path: string, how: string, cause?: unknown): MetainfoError {
+  return new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was hashed: ${how}.`, { path, cause });
 }

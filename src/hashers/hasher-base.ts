@@ -25,6 +25,7 @@ import { checkedResources, DEFAULT_MEMORY_PER_THREAD, type Digests, type HashReq
 import { sha256 } from '../hash/merkle.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
+import { sortV1, sortV2 } from '../layout/order.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { Issues } from '../model/issues.ts';
 import { addFailures } from '../model/rules/rules.ts';
@@ -48,6 +49,10 @@ const PROCESS: OptionStructs<ProcessOptions> = {
   onProgress: WATCH.onProgress,
   engine: AnyEngine,
 };
+/** Sorts paths into the order of a torrent. Those of v2 stay as they are given: each file has a tree of its own. */
+const ORDER = { v1: sortV1, v2: (paths: readonly string[]) => paths, hybrid: sortV2 } as const;
+/** The smallest default of `readSize` for v2. Larger reads gain nothing. */
+const V2_READ_SIZE = 2 ** 20;
 const Pool = orNull(expected<HashPool>('a HashPool', (value) => value instanceof HashPool));
 
 /** Bytes to be hashed, and a description of their hash. */
@@ -105,24 +110,14 @@ export abstract class HasherBase {
     });
     if (issues.hasErrors) throw new ValidationError(issues.finish(), 'hasher');
     const { paths, pathRoot, pieceLength, threads = 1, progress = false, readSize, memoryLimit = null } = config;
-    this.paths = this.sortPaths(paths);
+    this.paths = ORDER[version](paths);
     this.pathRoot = pathRoot;
     this.pieceLength = pieceLength;
     this.threads = threads;
     this.progress = progress;
-    this.readSize = readSize ?? this.defaultReadSize(pieceLength);
+    this.readSize = readSize ?? Math.max(pieceLength, version === 'v2' ? V2_READ_SIZE : 0);
     this.memoryLimit = memoryLimit;
     this.#places = new Map(this.paths.map((name, place) => [name, place]));
-  }
-
-  /** @internal Sorts the paths into the torrent's order. By default, they stay as they are given. */
-  protected sortPaths(paths: readonly string[]): readonly string[] {
-    return paths;
-  }
-
-  /** @internal The default of `readSize`. */
-  protected defaultReadSize(pieceLength: number): number {
-    return pieceLength;
   }
 
   /**

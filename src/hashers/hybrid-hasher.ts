@@ -1,7 +1,6 @@
 /** The hasher of hybrid torrents. */
 import type { ScannedFile } from '../disk/scan.ts';
 import { toHex } from '../errors/errors.ts';
-import { sortV2 } from '../layout/order.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
 import type { HasherConfig } from './config.ts';
@@ -35,11 +34,6 @@ export class HybridHasher extends HasherBase {
   constructor(config: HasherConfig) {
     super(config, 'hybrid');
     this.#pieces = new Pieces(this.paths, this.pieceLength, this.paths.length > 1 ? this.pieceLength : 0);
-  }
-
-  /** @internal */
-  protected override sortPaths(paths: readonly string[]): readonly string[] {
-    return sortV2(paths);
   }
 
   /** @internal */

@@ -6,6 +6,7 @@ import { enums, type Infer, refine, type Struct, string, type } from 'superstruc
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
 import { checkOptions, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
+import { notAFile } from '../hash/open-without-links.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { ByteLength, type FieldStructs, valueStruct } from '../model/primitives.ts';
@@ -128,8 +129,4 @@ export async function* iterBlocks(
   } finally {
     await closeRead(file);
   }
-}
-
-function notAFile(path: string): MetainfoError {
-  return new MetainfoError('ERR_NOT_A_FILE', `${path} is not a regular file.`, { path });
 }

@@ -3,7 +3,6 @@ import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { bytesToPieceEnd, toRequestedFile } from '../hash/make-requested-files.ts';
-import { sortV1 } from '../layout/order.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
@@ -36,11 +35,6 @@ export class V1Hasher extends HasherBase {
   constructor(config: HasherConfig) {
     super(config, 'v1');
     this.#pieces = new Pieces(this.paths, this.pieceLength);
-  }
-
-  /** @internal */
-  protected override sortPaths(paths: readonly string[]): readonly string[] {
-    return sortV1(paths);
   }
 
   /** @internal */

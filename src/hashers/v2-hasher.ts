@@ -11,9 +11,6 @@ import { HasherBase, type HasherRequest, type HashUnit } from './hasher-base.ts'
 import { getRootHash, hashPieces, hashRoot, MerkleTree, MerkleTreeShape } from './merkle-tree.ts';
 import type { Chunk, Hash } from './records.ts';
 
-/** The smallest default of `readSize`. Larger reads gain nothing for v2. */
-const READ_SIZE = 2 ** 20;
-
 /**
  * Hashes v2 blocks (BEP 52): SHA-256 of every 16 KiB of every file. {@link V2Hasher.finishTrees} makes the Merkle trees.
  *
@@ -36,11 +33,6 @@ export class V2Hasher extends HasherBase {
   /** @throws {ValidationError} with every rule that the configuration breaks */
   constructor(config: HasherConfig) {
     super(config, 'v2');
-  }
-
-  /** @internal The larger of the piece length and 1 MiB. */
-  protected override defaultReadSize(pieceLength: number): number {
-    return Math.max(pieceLength, READ_SIZE);
   }
 
   /** @internal */

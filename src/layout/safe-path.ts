@@ -1,4 +1,5 @@
 /** Unsafe file names: detecting them in torrents that are created or read, and replacing them for files on disk. */
+import { MetainfoError, shown } from '../errors/errors.ts';
 import { isDeviceName, WINDOWS_CHARACTERS } from './windows-names.ts';
 
 /** Returns why a name cannot be a path component in a torrent; null if it can. */
@@ -14,6 +15,12 @@ export function unsafeComponent(name: string): string | null {
   if (/^[.\\]*\\[.\\]*$/.test(name)) return 'a name of dots and backslashes';
   if (name.split('\\').includes('..')) return 'a name with .. before or after a backslash';
   return null;
+}
+
+/** @throws {MetainfoError} `ERR_NAME` for a name that no torrent can have */
+export function requireTorrentName(name: string): void {
+  const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
+  if (problem) throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent: ${shown(name)}.`);
 }
 
 /** An unsafe component somewhere, or a character that needs a look at each component. */

@@ -7,7 +7,7 @@ import { decodeTrusted } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { Cursor } from '../bencode/unchecked-cursor.ts';
-import { type BencodeValue, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
+import { type BencodeValue, BYTES, type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { decodeTree } from './decode-tree.ts';
 import { encodeFields, type Field } from './field.ts';
 import { checkCount, decodeFileItem, decodeFileList, FILE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
@@ -17,8 +17,6 @@ import { filesOf, treeOf } from './input.ts';
 import type { Issues } from './issues.ts';
 import { readUsualItem, readUsualTree } from './usual-files.ts';
 
-const LIST = 0x6c;
-
 /** Tells the decoder to check the bytes of file lists and trees without building values from them. */
 export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };
 
@@ -27,9 +25,8 @@ export const fileList: Field<FileItem[]> = {
   key: 'files',
   decode: (value, issues) => {
     const raw = rawBytes(value);
-    return raw?.[0] === LIST ? readList(raw, issues) : decodeFileList(raw ? decodeRaw(raw) : value, issues);
+    return raw?.[0] === BYTES.LIST ? readList(raw, issues) : decodeFileList(raw ? decodeRaw(raw) : value, issues);
   },
-  encode: encodeFileList,
   coerce: filesOf(FILE_ITEM),
 };
 
@@ -40,7 +37,6 @@ export const fileTree: Field<FlatFile[]> = {
     const raw = rawBytes(value);
     return (raw && readUsualTree(raw, issues)) ?? decodeTree(raw ? decodeRaw(raw) : value, issues);
   },
-  encode: encodeFlatTree,
   coerce: treeOf(FILE_TREE_ITEM),
 };
 

@@ -3,12 +3,13 @@
  * not, are left to the functions that report issues.
  */
 import { Cursor, template } from '../bencode/unchecked-cursor.ts';
+import { BYTES } from '../bencode/value.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { FileItem } from './file-item.ts';
 import type { FlatFile, Mutable } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
 
-const DICTIONARY = 0x64;
+const { DICTIONARY, NINE, ZERO } = BYTES;
 
 const ATTR = template('4:attr');
 const DICT = template('d');
@@ -86,5 +87,5 @@ function readName(cursor: Cursor): string | null {
 }
 
 function isString(byte: number): boolean {
-  return byte >= 0x30 && byte <= 0x39;
+  return byte >= ZERO && byte <= NINE;
 }

@@ -211,7 +211,6 @@ export const date = (key: string): Field<Date> => ({
 export const hashes = (key: string, hashSize: HashSize): Field<HashList> => ({
   key,
   decode: (value, issues) => decodeHashes(value, hashSize, issues),
-  encode: HashList.viewOf,
   coerce: (value) => hashesOf(value, hashSize),
 });
 

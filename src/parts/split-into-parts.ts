@@ -1,15 +1,13 @@
 /** Splits a plan into parts: shares of about equal size that can be hashed apart. */
+import type { Struct } from 'superstruct';
 import { MetainfoError } from '../errors/errors.ts';
-import { expected } from '../errors/guard.ts';
+import { wholeFrom } from '../errors/guard.ts';
 
 /** The limits of a plan. A plan of a few bytes may claim any size, and the memory of a split grows with these. */
 export const MOST = { files: 2 ** 22, pieces: 2 ** 26, parts: 2 ** 20 } as const;
 
 /** Accepts sizes and numbers of parts. */
-export const Count = expected<number>(
-  'a whole number of at least 1',
-  (value) => Number.isSafeInteger(value) && (value as number) > 0,
-);
+export const Count: Struct<number, null> = wholeFrom(1);
 
 /** The files of a plan, as far as a split needs them. */
 export interface PartShape {

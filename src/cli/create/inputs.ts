@@ -3,9 +3,9 @@ import type { Finding } from '../../create/findings/findings.ts';
 import type { Source } from '../../create/sources/sources.ts';
 import type { WebFile } from '../../create/sources/web-source.ts';
 import { parseWebUrl } from '../../create/sources/web-url.ts';
-import { MetainfoError, shown } from '../../errors/errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { unsafeComponent } from '../../layout/safe-path.ts';
+import { requireTorrentName } from '../../layout/safe-path.ts';
 import { isStdin, openStdin } from '../terminal/standard-input.ts';
 import type { CreateOptions } from './options.ts';
 
@@ -59,13 +59,15 @@ export function foreignInput(paths: readonly string[], options: CreateOptions): 
       );
     if (options.name === undefined)
       throw invalidArgument('A torrent of standard input (-) needs a name: add --name NAME');
-    return { name: checked(options.name), url: null };
+    requireTorrentName(options.name);
+    return { name: options.name, url: null };
   }
   const { href, name } = parseWebUrl(first);
   const chosen = options.name ?? name;
   if (chosen === null)
     throw new MetainfoError('ERR_NAME', `The path of ${href} does not end with a usable file name: add --name NAME.`);
-  return { name: checked(chosen), url: first };
+  requireTorrentName(chosen);
+  return { name: chosen, url: first };
 }
 
 /**
@@ -106,10 +108,4 @@ function findingsOf(given: string, { url, validator }: WebFile): Finding[] {
       advice: 'Let clients read the file without credentials, or add another webseed.',
     });
   return findings;
-}
-
-function checked(name: string): string {
-  const problem = unsafeComponent(name) ?? (name.isWellFormed() ? null : 'a name with half a surrogate pair');
-  if (problem === null) return name;
-  throw new MetainfoError('ERR_NAME', `${problem} cannot be the name of a torrent: ${shown(name)}.`);
 }
