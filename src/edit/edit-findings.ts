@@ -1,5 +1,5 @@
 /** Finds what is wrong with an edit: its trackers and other URLs, and what it should remove but the torrent does not have. */
-import type { Finding } from '../create/findings/findings.ts';
+import { type Finding, warning } from '../create/findings/findings.ts';
 import { privateFindings, trackerFindings } from '../create/findings/tracker-findings.ts';
 import { shown } from '../errors/errors.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
@@ -30,13 +30,9 @@ function ofPrivate({ info, flatTrackers, nodes }: Torrent): Finding[] {
 
 function absent(removed: readonly string[] | undefined, known: readonly string[], noun: string): Finding[] {
   const keys = new Set(known.map(urlKey));
-  return (removed ?? [])
-    .filter((url) => !keys.has(urlKey(url)))
-    .map((url) => ({
-      code: 'not_in_torrent',
-      severity: 'warning',
-      path: url,
-      message: `The torrent does not have the ${noun} ${shown(url)}.`,
-      advice: 'metainfo show lists those that it has.',
-    }));
+  const missing = (removed ?? []).filter((url) => !keys.has(urlKey(url)));
+  return missing.map((url) => {
+    const message = `The torrent does not have the ${noun} ${shown(url)}.`;
+    return warning('not_in_torrent', url, message, { advice: 'metainfo show lists those that it has.' });
+  });
 }

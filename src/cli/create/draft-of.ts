@@ -2,7 +2,7 @@
 import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
-import type { Finding } from '../../create/findings/findings.ts';
+import { type Finding, warning } from '../../create/findings/findings.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
 import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
@@ -62,13 +62,8 @@ async function foreignDraft(
 }
 
 function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {
-  return {
-    code: 'pattern_unmatched',
-    severity: 'warning',
-    path: glob,
-    message: `${option} ${glob} matches nothing.`,
-    advice: 'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the path root.',
-  };
+  const advice = 'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the path root.';
+  return warning('pattern_unmatched', glob, `${option} ${glob} matches nothing.`, { advice });
 }
 
 function fieldsOf(options: CreateOptions): TorrentCreateFields {

@@ -1,5 +1,5 @@
 /** The content of a creation that is not on the disk: standard input (`-`) or the URL of a web object. */
-import type { Finding } from '../../create/findings/findings.ts';
+import { type Finding, warning } from '../../create/findings/findings.ts';
 import type { Source } from '../../create/sources/sources.ts';
 import type { WebFile } from '../../create/sources/web-source.ts';
 import { parseWebUrl } from '../../create/sources/web-url.ts';
@@ -88,24 +88,18 @@ export async function openInput({ name, url }: ForeignInput, signal: AbortSignal
 
 function findingsOf(given: string, { url, validator }: WebFile): Finding[] {
   const findings: Finding[] = [];
-  if (validator !== 'etag')
-    findings.push({
-      code: 'web_validator',
-      severity: 'warning',
-      path: url,
-      message:
-        validator === null
-          ? `${url}: the server sends neither a strong ETag nor Last-Modified, so a replaced file is noticed only by its size.`
-          : `${url}: the server sends no strong ETag, so a file that is replaced within a second may go unnoticed.`,
-      advice: 'Do not change the file while it is read.',
-    });
-  if (parseWebUrl(given).authorization !== null)
-    findings.push({
-      code: 'web_credentials',
-      severity: 'warning',
-      path: url,
-      message: `${url}: the webseed lacks the credentials of the given URL.`,
-      advice: 'Let clients read the file without credentials, or add another webseed.',
-    });
+  const add = (code: Finding['code'], problem: string, advice: string) =>
+    findings.push(warning(code, url, `${url}: ${problem}.`, { advice }));
+  if (validator !== 'etag') {
+    const problem =
+      validator === null
+        ? 'the server sends neither a strong ETag nor Last-Modified, so a replaced file is noticed only by its size'
+        : 'the server sends no strong ETag, so a file that is replaced within a second may go unnoticed';
+    add('web_validator', problem, 'Do not change the file while it is read.');
+  }
+  if (parseWebUrl(given).authorization !== null) {
+    const advice = 'Let clients read the file without credentials, or add another webseed.';
+    add('web_credentials', 'the webseed lacks the credentials of the given URL', advice);
+  }
   return findings;
 }

@@ -170,11 +170,7 @@ function sizeOfTree(files: readonly ListedFile[]): Size {
 
 function sizeOfLayers(files: readonly ListedFile[], pieceLength: number): Size {
   const size = { items: 0, bytes: 0 };
-  for (const { length } of files) {
-    const layer = sizeOfLayer(length as number, pieceLength);
-    size.items += layer.items;
-    size.bytes += layer.bytes;
-  }
+  for (const { length } of files) add(size, sizeOfLayer(length as number, pieceLength));
   return size;
 }
 
@@ -195,14 +191,16 @@ function repeatedLayers(files: FileTable<ListedFile & TableFile>, pieceLength: n
     if (length <= pieceLength) continue;
     const onDisk = diskPaths ? Buffer.from(pathBytes(diskPaths, index)).toString('latin1') : files.at(index)?.diskPath;
     if (onDisk === undefined) continue;
-    if (seen.has(onDisk)) {
-      const layer = sizeOfLayer(length, pieceLength);
-      size.items += layer.items;
-      size.bytes += layer.bytes;
-    }
+    if (seen.has(onDisk)) add(size, sizeOfLayer(length, pieceLength));
     seen.add(onDisk);
   }
   return size;
+}
+
+/** Adds a part to a size. */
+export function add(size: Size, part: Size): void {
+  size.items += part.items;
+  size.bytes += part.bytes;
 }
 
 function without(size: Size, part: Size): Size {

@@ -23,6 +23,17 @@ export interface Finding {
   count?: number;
 }
 
+/** Makes a warning. */
+export function warning(
+  code: FindingCode,
+  path: string | null,
+  message: string,
+  { advice, option = {} }: Pick<Finding, 'advice' | 'option'>,
+): Finding {
+  const hasOption = Object.keys(option).length > 0;
+  return { code, severity: 'warning', path, message, advice, ...(hasOption && { option }) };
+}
+
 /** Findings of one kind that are listed. */
 export const MAX_LISTED = 100;
 

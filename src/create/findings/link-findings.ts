@@ -2,17 +2,12 @@
 import { shown } from '../../errors/errors.ts';
 import type { FileTable } from '../../layout/file-table.ts';
 import type { LaidOutFile } from '../torrent-layout.ts';
-import { type Finding, listed, MAX_LISTED } from './findings.ts';
+import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
 
 /** As many links lead from one to the next at most, as in Linux. */
 const MAX_LINKS = 40;
 
-const ABOUT = {
-  code: 'link_target',
-  severity: 'warning',
-  advice: 'Add the target, or leave the link out.',
-  option: { exclude: true },
-} as const;
+const ABOUT = { advice: 'Add the target, or leave the link out.', option: { exclude: true } } as const;
 
 /** The stored links whose target is not in the torrent: a filter or a policy has left it out. */
 export function linkFindings(files: FileTable<LaidOutFile>): Finding[] {
@@ -26,9 +21,9 @@ export function linkFindings(files: FileTable<LaidOutFile>): Finding[] {
   for (const { path } of files)
     for (let depth = path.length; depth > 0; depth -= 1) wanted.delete(path.slice(0, depth).join('/'));
   const lost = [...targets].filter(([, target]) => wanted.has(target));
-  const findings = lost.slice(0, MAX_LISTED).map(([link, target]): Finding => {
+  const findings = lost.slice(0, MAX_LISTED).map(([link, target]) => {
     const message = `The stored link ${shown(link)} leads to ${shown(target)}, which the torrent does not have.`;
-    return { ...ABOUT, path: link, message };
+    return warning('link_target', link, message, ABOUT);
   });
   return listed(findings, lost.length, 'links to missing files');
 }

@@ -6,7 +6,7 @@ import { libtorrentName } from '../../layout/libtorrent-names.ts';
 import { nameKey } from '../../layout/safe-path.ts';
 import { windowsProblem } from '../../layout/windows-names.ts';
 import { orderFiles } from '../order-files.ts';
-import { type Finding, listed, MAX_LISTED } from './findings.ts';
+import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
 
 /** Windows programs support paths of so many UTF-16 units by default (MAX_PATH). */
 const MAX_PATH_UNITS = 260;
@@ -72,8 +72,9 @@ const CODES = {
   similar_names: ['names that are like another', 'Rename one of them, or leave it out.'],
   long_path: ['long paths', 'Shorten the names of its folders, or leave it out.'],
   long_name: ['long names', 'Rename it, or leave it out.'],
-  unicode_form: ['decomposed names', 'Write composed names in the torrent'],
+  unicode_form: ['decomposed names', `Write composed names in the torrent with ${optionText('normalize', 'nfc')}.`],
 } as const;
+const NFC = { normalize: 'nfc' } as const;
 
 /** Collects findings: a bounded number of each code. */
 class NameFindings {
@@ -87,15 +88,8 @@ class NameFindings {
     if (found.count > MAX_LISTED) return;
     const path = parts.join('/');
     const [, advice] = CODES[code];
-    const text = message(shownPath(path));
-    const finding = { code, path, message: text } as const;
-    if (code !== 'unicode_form')
-      found.first.push({ ...finding, severity: 'warning', advice, option: { exclude: true } });
-    else {
-      const option = { normalize: 'nfc' };
-      const composed = `${advice} with ${optionText('normalize', option.normalize)}.`;
-      found.first.push({ ...finding, severity: 'hint', advice: composed, option });
-    }
+    const finding = warning(code, path, message(shownPath(path)), { advice, option: { exclude: true } });
+    found.first.push(code === 'unicode_form' ? { ...finding, severity: 'hint', option: NFC } : finding);
   }
 
   /** Checks one name of a path by itself. */

@@ -1,5 +1,4 @@
 /** Finds properties of a torrent that readers and clients refuse, and the piece length or version that avoids them. */
-import type { IssueCode } from '../../errors/codes.ts';
 import { MetainfoError, optionText, shown } from '../../errors/errors.ts';
 import { PAD_FOLDER } from '../../layout/padding.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
@@ -12,7 +11,7 @@ import {
 } from '../../model/limits.ts';
 import { exactBytes, plural } from '../../text/format.ts';
 import type { FileSizes } from './file-sizes.ts';
-import { type Finding, listed, MAX_LISTED } from './findings.ts';
+import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
 import { MAX_COMPONENTS, type Sizes, type SizesOf, type TorrentShape } from './torrent-sizes.ts';
 
 const NOUNS: Readonly<Record<keyof Sizes, string>> = {
@@ -101,11 +100,6 @@ async function beyondLimits(sizes: SizesOf): Promise<Finding[]> {
       findings.push(warning('reader_limit', null, message, { advice, option: { ...named?.(name), ...option } }));
     }
   return findings;
-}
-
-function warning(code: IssueCode, path: string | null, message: string, { advice, option = {} }: Advice): Finding {
-  const hasOption = Object.keys(option).length > 0;
-  return { code, severity: 'warning', path, message, advice, ...(hasOption && { option }) };
 }
 
 /** Sizes that longer pieces can make smaller, and those that shorter pieces can make smaller. */

@@ -4,7 +4,7 @@ import { encode } from '../../bencode/encode.ts';
 import type { Encodable } from '../../bencode/value.ts';
 import { MAX_TREE_DEPTH } from '../../model/limits.ts';
 import type { ListShape } from '../file-list.ts';
-import { type FileSizes, measureFiles, pair, type Size, stringBytes } from './file-sizes.ts';
+import { add, type FileSizes, measureFiles, pair, type Size, stringBytes } from './file-sizes.ts';
 
 /** A torrent without its hashes. */
 export interface TorrentShape extends ListShape {
@@ -34,22 +34,18 @@ export function sizesOf(shape: TorrentShape, fileSizes: FileSizes): Sizes {
   const { version, isSingleFile, pieceLength, files } = shape;
   const { list, tree, layers, pads, padBytes, components } = fileSizes;
   const total = { items: 0, bytes: 0, text: 0 };
-  const add = (part: Size) => {
-    total.items += part.items;
-    total.bytes += part.bytes;
-  };
-  add(sizeOfOtherFields(shape.otherFields, total));
-  add(pair('piece length', String(pieceLength).length + 2));
+  add(total, sizeOfOtherFields(shape.otherFields, total));
+  add(total, pair('piece length', String(pieceLength).length + 2));
   const v1Pieces = Math.ceil((fileSizes.total + padBytes) / pieceLength);
   if (version !== 'v2') {
-    add(pair('pieces', stringBytes(20 * v1Pieces)));
-    add(list ?? pair('length', String(fileSizes.total).length + 2));
+    add(total, pair('pieces', stringBytes(20 * v1Pieces)));
+    add(total, list ?? pair('length', String(fileSizes.total).length + 2));
   }
   if (version !== 'v1') {
-    add(pair('meta version', 3));
-    add(tree);
-    add(pair('piece layers', 2));
-    add(layers);
+    add(total, pair('meta version', 3));
+    add(total, tree);
+    add(total, pair('piece layers', 2));
+    add(total, layers);
   }
   return {
     items: total.items,

@@ -2,7 +2,7 @@
 import { shown } from '../../errors/errors.ts';
 import { storedUrl, urlKey } from '../../text/urls.ts';
 import type { Draft } from '../draft-fields.ts';
-import type { Finding } from './findings.ts';
+import { type Finding, warning } from './findings.ts';
 
 /** A list of URLs in a draft. */
 interface UrlList {
@@ -44,7 +44,7 @@ function urlFindings(url: string, { code, noun, schemes }: UrlList): Finding[] {
   const problems: Problem[] = problem ? [problem] : [];
   if (url.trim() !== url) problems.push(['has whitespace around it', 'The torrent has it without.']);
   if (!problem && url.trim() !== text) problems.push(['has blanks', 'The torrent has %20 for each of them.']);
-  return problems.map(([what, advice]) => warning(code, url, `The ${noun} ${shown(url)} ${what}.`, advice));
+  return problems.map(([what, advice]) => warning(code, url, `The ${noun} ${shown(url)} ${what}.`, { advice }));
 }
 
 const SCHEME = /^([a-z][a-z\d+.-]*):(\/\/)?/i;
@@ -89,7 +89,7 @@ function duplicates({ code, noun, urls }: UrlList): Finding[] {
     seen.add(key);
     if (!isSeen) return [];
     const message = `The ${noun} ${shown(url)} is given twice.`;
-    return [warning(noun === 'tracker' ? 'duplicate_tracker' : code, url, message, 'Give it once.')];
+    return [warning(noun === 'tracker' ? 'duplicate_tracker' : code, url, message, { advice: 'Give it once.' })];
   });
 }
 
@@ -100,11 +100,7 @@ export function privateFindings(trackers: readonly string[], nodes: number): Fin
   const unused = 'Clients do not use the DHT for a private torrent, but this one has DHT nodes.';
   const toOmit = 'Leave the nodes out, or do not make the torrent private.';
   return [
-    ...(trackers.length === 0 ? [warning('private_without_tracker', null, lonely, toAdd)] : []),
-    ...(nodes > 0 ? [warning('private_with_nodes', null, unused, toOmit)] : []),
+    ...(trackers.length === 0 ? [warning('private_without_tracker', null, lonely, { advice: toAdd })] : []),
+    ...(nodes > 0 ? [warning('private_with_nodes', null, unused, { advice: toOmit })] : []),
   ];
-}
-
-function warning(code: Finding['code'], path: string | null, message: string, advice: string): Finding {
-  return { code, severity: 'warning', path, message, advice };
 }
