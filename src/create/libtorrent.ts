@@ -7,7 +7,7 @@ import { NO_LIMITS } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
-import { Callback, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
+import { Callback, Flag, invalidArgument, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { toRequestedFile } from '../hash/make-requested-files.ts';
@@ -136,7 +136,7 @@ export async function generateExt(draft: Draft, options: GenerateExtOptions = {}
     throw error.code === 'failed' ? await translated(error as Failure, files, draft.pathRoot) : error;
   });
   // libtorrent ignores files that have disappeared, and does not compare times.
-  await requireUnchanged(files);
+  await requireAllAsRequested(files);
   const torrent = fromOwnBytes(bytes, { limits: NO_LIMITS });
   requireMatch(draft, torrent);
   return torrent;
@@ -151,13 +151,13 @@ function requireSupported(draft: Draft, version: TorrentVersion): void {
     if (pieceLength < BLOCK_SIZE) throw new MetainfoError('ERR_PIECE_LENGTH', message);
   }
   if (draft.fields.sources) {
-    const message = 'libtorrent reads only files on disk: use generate() for a draft with sources.';
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    throw invalidArgument('libtorrent reads only files on disk: use generate() for a draft with sources');
   }
   for (const [file, attr] of attrsOf(draft)) {
     if (/^[hx]*$/.test(attr)) continue;
-    const message = `libtorrent cannot give ${file} the attr ${attr}: it supports only x (executable) and h (hidden).`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    throw invalidArgument(
+      `libtorrent cannot give ${file} the attr ${attr}: it supports only x (executable) and h (hidden)`,
+    );
   }
 }
 
@@ -204,7 +204,7 @@ function runningJob(job: CreateJob, { totalBytes, pieceLength, name }: JobConten
 /** libtorrent's messages name no file: look for one that has changed or cannot be read. */
 async function translated(failure: Failure, files: readonly ContentFile[], pathRoot: string): Promise<MetainfoError> {
   try {
-    await requireUnchanged(files);
+    await requireAllAsRequested(files);
   } catch (error) {
     return error as MetainfoError;
   }
@@ -215,7 +215,7 @@ async function translated(failure: Failure, files: readonly ContentFile[], pathR
 }
 
 /** @throws {MetainfoError} for a file that is gone, unreadable or changed */
-async function requireUnchanged(files: readonly ContentFile[]): Promise<void> {
+async function requireAllAsRequested(files: readonly ContentFile[]): Promise<void> {
   await forEachConcurrently(files, { concurrency: 16 }, async (content) => {
     const file = toRequestedFile(content);
     const handle = await openRequested(file);

@@ -1,6 +1,7 @@
 /** Collects the problems of a scan, so that one error reports all of them. */
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError } from '../errors/errors.ts';
+import { joinFirst } from '../text/join-first.ts';
 
 /** Errors about a single file or folder: the scan goes on after them. */
 const FILE_ERRORS: ReadonlySet<MetainfoErrorCode> = new Set([
@@ -63,10 +64,9 @@ export class ScanProblems {
     const hint = this.#canExclude ? ' To leave out files and folders, use the option exclude.' : '';
     const option = this.#canExclude ? { exclude: null } : undefined;
     if (this.#count === 1) throw new MetainfoError(code, `${first.message}${hint}`, { path, cause, option });
-    const messages = this.#held.slice(0, MAX_LISTED).map(({ message }) => message.replace(/\.$/, ''));
-    const unlisted = this.#count - messages.length;
-    const more = unlisted > 0 ? `; and ${unlisted} more` : '';
-    const message = `${this.#count} files or folders cannot be added: ${messages.join('; ')}${more}.${hint}`;
+    const texts = this.#held.map((error) => error.message);
+    const list = joinFirst(texts, MAX_LISTED, this.#count);
+    const message = `${this.#count} files or folders cannot be added: ${list}.${hint}`;
     throw new MetainfoError(code, message, { path, cause: new AggregateError(this.#held, message), option });
   }
 }

@@ -9,6 +9,7 @@ import { PADDING_DEFAULTS, type PadNames, padNamesOf, padsIn } from '../layout/p
 import { type FileItem, v1Files } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
+import { joinFirst } from '../text/join-first.ts';
 import type { DiskFile, MatchedFile } from '../verify/match-files.ts';
 import type { PieceLayout } from '../verify/piece-layout.ts';
 import { withoutContent } from './replace-fields.ts';
@@ -31,11 +32,11 @@ export function requireAllFiles(files: readonly MatchedFile[]): void {
   const [failure] = failures;
   if (failure) {
     const { code, path } = failure;
-    const problems = [...Array.from(failures, ({ message }) => message.replace(/\.$/, '')), ...mismatches];
-    const message = `Some files cannot be read: ${listed(problems)}.`;
+    const problems = [...Array.from(failures, ({ message }) => message), ...mismatches];
+    const message = `Some files cannot be read: ${joinFirst(problems, MAX_LISTED)}.`;
     throw new MetainfoError(code, message, { ...(path !== undefined && { path }), cause: failure });
   }
-  if (mismatches.length > 0) throw mismatch(listed(mismatches));
+  if (mismatches.length > 0) throw mismatch(mismatches);
 }
 
 /** Throws an error that lists the pieces that are not good. */
@@ -46,16 +47,12 @@ export function requireGoodPieces(good: Uint8Array, map: PieceLayout, files: rea
     return files[map.fileIndexes[entry] as number]?.path ?? 'a pad file';
   };
   const describe = (piece: number) => `piece ${piece} (in ${fileAt(piece * map.pieceLength)}) is wrong`;
-  if (wrong.length > 0) throw mismatch(listed(wrong, describe));
+  if (wrong.length > 0) throw mismatch(wrong.slice(0, MAX_LISTED).map(describe), wrong.length);
 }
 
-function mismatch(problems: string): MetainfoError {
-  return new MetainfoError('ERR_HASH_MISMATCH', `The files do not match the torrent: ${problems}.`);
-}
-
-function listed<T>(problems: readonly T[], describe: (problem: T) => string = String): string {
-  const more = problems.length > MAX_LISTED ? `, and ${problems.length - MAX_LISTED} more` : '';
-  return `${problems.slice(0, MAX_LISTED).map(describe).join('; ')}${more}`;
+function mismatch(problems: readonly string[], count?: number): MetainfoError {
+  const message = `The files do not match the torrent: ${joinFirst(problems, MAX_LISTED, count)}.`;
+  return new MetainfoError('ERR_HASH_MISMATCH', message);
 }
 
 /** The layout of the hybrid. Its files are those that were found on disk. */
@@ -104,7 +101,7 @@ export function requirePadding({ files, paddedFiles, pieceLength }: SizedLayout,
 }
 
 /** @throws {MetainfoError} `ERR_FILE_CHANGED` if a file was replaced or written */
-export function requireUnchanged(before: readonly MatchedFile[], after: readonly MatchedFile[]): void {
+export function requireSameTimes(before: readonly MatchedFile[], after: readonly MatchedFile[]): void {
   for (const [i, { onDisk }] of before.entries()) {
     const [was, is] = [onDisk as DiskFile, after[i]?.onDisk as Partial<DiskFile> | null | undefined];
     if (is?.mtimeMs === was.mtimeMs && is?.ctimeMs === was.ctimeMs) continue;

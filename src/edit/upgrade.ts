@@ -17,29 +17,18 @@ import type { Slot } from '../hash/limiter.ts';
 import { toRequestedFiles } from '../hash/make-requested-files.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
-import { deletedSinceScan, type RunningJob, WATCH, watch } from '../jobs/watch.ts';
+import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { clearBadV1 } from '../verify/clear-bad-pieces.ts';
 import { type MatchedFile, matchFiles } from '../verify/match-files.ts';
 import { contentOfPieces, fileOfEntry, type PieceLayout, v1PieceLayout } from '../verify/piece-layout.ts';
 import { replaceFields } from './replace-fields.ts';
-import { hybridLayout, requireAllFiles, requireGoodPieces, requirePadding, requireUnchanged } from './upgrade-files.ts';
+import { hybridLayout, requireAllFiles, requireGoodPieces, requirePadding, requireSameTimes } from './upgrade-files.ts';
 
 /** Options of {@link upgrade}. The hybrid is validated in `context`. */
 export interface UpgradeOptions
-  extends Pick<
-      GenerateOptions,
-      | 'engine'
-      | 'threads'
-      | 'memoryLimit'
-      | 'signal'
-      | 'onProgress'
-      | 'progress'
-      | 'onWarning'
-      | 'outputPath'
-      | 'padNames'
-    >,
+  extends Pick<GenerateOptions, keyof typeof OWN | keyof WatchOptions>,
     Pick<ReadOptions, 'context' | 'limits'> {}
 
 const { engine, threads, memoryLimit, onWarning, outputPath, padNames } = GENERATE;
@@ -115,7 +104,7 @@ async function upgradeInSlot(
   // The two jobs open the files apart: one that was replaced in between would have hashes of two contents.
   const after = await untilAbort(signal, matchFiles(torrent, path, { signal }));
   requireAllFiles(after.files);
-  requireUnchanged(matched.files, after.files);
+  requireSameTimes(matched.files, after.files);
 
   const digests = { pieces: hybrid.v1 as Uint8Array, trees: hybrid.v2 as PackedTrees };
   const { info, pieceLayers } = await contentKeys(layout, digests, await encodedFileList(layout));

@@ -1,6 +1,7 @@
 /** The errors that this library throws, and helpers that describe values and system errors in their messages. */
 import { constants } from 'node:os';
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
+import { joinFirst } from '../text/join-first.ts';
 import type { IssueCode, MetainfoErrorCode } from './codes.ts';
 import { shareClass } from './shared.ts';
 
@@ -125,11 +126,9 @@ export function sentence(text: string): string {
 function summaryOf(issues: readonly Issue[]): string {
   try {
     const errors = issues.filter(({ severity }) => severity === 'error');
-    const lines = errors
-      .slice(0, MAX_IN_MESSAGE)
-      .map((issue) => `${issue.path.join('.') || 'top level'}: ${issue.message}`);
-    const more = errors.length - lines.length;
-    return `${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+    const first = errors.slice(0, MAX_IN_MESSAGE);
+    const lines = first.map(({ path, message }) => `${path.join('.') || 'top level'}: ${message}`);
+    return joinFirst(lines, MAX_IN_MESSAGE, errors.length);
   } catch (cause) {
     throw new MetainfoError('ERR_INVALID_ARGUMENT', 'issues must be a list of issues.', { cause });
   }

@@ -7,6 +7,8 @@ import { isWithin } from '../disk/path-within.ts';
 import { errnoOf, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError, shown, throwSystemError } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
+import { joinFirst } from '../text/join-first.ts';
 import type { PlanFiles } from './plan.ts';
 
 /** A file of a plan that is behind a range reader. */
@@ -79,9 +81,8 @@ export async function requireUnchanged(
   const [problem] = problems;
   if (!problem) return;
   const { code, path: file } = problem;
-  const messages = problems.slice(0, MAX_LISTED).map(({ message }) => message.replace(/\.$/, ''));
-  const more = problems.length > MAX_LISTED ? `; and ${problems.length - MAX_LISTED} more` : '';
-  const all = `${problems.length} files are not as they were planned: ${messages.join('; ')}${more}.`;
+  const messages = problems.map((error) => error.message);
+  const all = `${problems.length} files are not as they were planned: ${joinFirst(messages, MAX_LISTED)}.`;
   const message = problems.length > 1 ? all : problem.message;
   throw new MetainfoError(code, code === 'ERR_FILE_CHANGED' ? `${message} ${ADVICE}` : message, { path: file });
 }
@@ -147,12 +148,12 @@ export async function openObject(
   const { etag = null, url = null } = objects[index] ?? {};
   const file = { path: paths[index] as string, index, length: length[index] as number, etag, url };
   if (!open) {
-    const message = `${file.path} is not on disk: give the option open, which makes a range reader for it.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path: file.path });
+    const problem = `${file.path} is not on disk: give the option open, which makes a range reader for it`;
+    throw invalidArgument(problem, { path: file.path });
   }
   const reader = await open(file);
   if (typeof reader?.read !== 'function')
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `open must return a range reader, not ${shown(reader)}.`);
+    throw invalidArgument(`open must return a range reader, not ${shown(reader)}`);
   if (reader.size !== file.length)
     throw changed(file.path, `its size went from ${file.length} to ${shown(reader.size)} bytes`);
   if (etag !== null && reader.etag !== etag)

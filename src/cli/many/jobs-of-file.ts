@@ -2,6 +2,7 @@
 import { untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { joinFirst } from '../../text/join-first.ts';
 import type { OptionsFor } from '../config/command-line.ts';
 import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
 import { type CreateJob, type ListedJob, requireDistinct } from './jobs-of-folders.ts';
@@ -52,7 +53,7 @@ async function jobsOfArray({ text }: JsonRecord, file: string, parse: ParseJob):
   const attempt = async (place: string, action: () => Promise<unknown>) => {
     await action().catch((error: unknown) => {
       if (!(error instanceof MetainfoError)) throw error;
-      problems.push(`${place}: ${error.message.replace(/\.$/, '')}`);
+      problems.push(`${place}: ${error.message}`);
     });
   };
   let values: unknown[] = [];
@@ -76,9 +77,7 @@ function parsedJson(text: string): unknown {
 }
 
 function invalidList(file: string, problems: readonly string[]): MetainfoError {
-  const more = problems.length > MAX_LISTED ? `; and ${problems.length - MAX_LISTED} more` : '';
-  const list = `${problems.slice(0, MAX_LISTED).join('; ')}${more}`;
-  const message = `The list of jobs in ${nameOfInput(file)} is not valid: ${list}`;
+  const message = `The list of jobs in ${nameOfInput(file)} is not valid: ${joinFirst(problems, MAX_LISTED)}`;
   return invalidArgument(message, { path: file });
 }
 
