@@ -14,8 +14,7 @@ import { createMany } from '../many/create-many.ts';
 import { reportTo } from '../options/target.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { interruptible } from '../terminal/interrupt.ts';
-import { printableJson } from '../terminal/json.ts';
-import { showsProgress, stderr, writeLines } from '../terminal/output.ts';
+import { showsProgress, stderr, writeLines, writeResult } from '../terminal/output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -94,7 +93,6 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
     if (!options.json) await writeLines(await creationLines(findings, plan, options), stderr);
   };
   const created = await runCreate(paths, options, { progress, signal, onFindings });
-  const { target } = created;
-  if (options.json) await writeLines([printableJson(summaryJson({ ...created, warnings }, options))], reportTo(target));
-  else await writeLines(summaryLines(created, options), reportTo(target));
+  const object = summaryJson({ ...created, warnings }, options);
+  await writeResult({ json: options.json }, object, summaryLines(created, options), reportTo(created.target));
 }

@@ -12,6 +12,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/read-profile.ts';
 import { findingLines } from '../create/findings.ts';
+import { infohashOf } from '../create/summary.ts';
 import { readTorrent } from '../options/arguments.ts';
 import {
   changedOutputOptions,
@@ -203,7 +204,7 @@ function changesOf(options: EditOptions): TorrentChanges {
 }
 
 function toJson({ file, target, before, after, changed, warnings }: Edited, dryRun: boolean) {
-  const infohash = { v1: after.infohashV1, v2: after.infohashV2 };
+  const infohash = infohashOf(after);
   const infohashChanged = !hasSameInfo(before, after);
   const changes = changed.map(({ key, before: from, after: to }) => ({
     key: textOfKey(key),

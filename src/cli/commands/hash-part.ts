@@ -11,8 +11,7 @@ import {
   type SummaryOptions,
   summaryOptions,
 } from '../options/option-values.ts';
-import { printableJson } from '../terminal/json.ts';
-import { showsProgress, writeLines } from '../terminal/output.ts';
+import { showsProgress, writeResult } from '../terminal/output.ts';
 
 interface HashPartOptions extends PartsOptions, HashingOptions, SummaryOptions {
   index: number;
@@ -46,7 +45,7 @@ export function addHashPart(program: Command): void {
 }
 
 async function run(file: string, options: HashPartOptions, signal: AbortSignal): Promise<void> {
-  const { index, parts: folder, root, allowHost, threads = null, memoryLimit, json, quiet } = options;
+  const { index, parts: folder, root, allowHost, threads = null, memoryLimit } = options;
   const [{ openerOf, readPlan }, { storePart }, { folderStore }] = await Promise.all([
     import('../parts/read-plan.ts'),
     import('../../parts/hash-part.ts'),
@@ -65,10 +64,7 @@ async function run(file: string, options: HashPartOptions, signal: AbortSignal):
   });
   const seconds = process.uptime() - started;
   const { id, parts } = plan;
-  if (json) await writeLines([printableJson({ plan: id, index, parts, bytes, hashed, seconds })]);
-  else if (!quiet) {
-    const rate = `${seconds.toFixed(2)} s (${formatBytes(Math.round(bytes / seconds))}/s)`;
-    const what = hashed ? `hashed ${formatBytes(bytes)} in ${rate}` : 'it is there already';
-    await writeLines([`part ${index}: ${what}`]);
-  }
+  const rate = `${seconds.toFixed(2)} s (${formatBytes(Math.round(bytes / seconds))}/s)`;
+  const what = hashed ? `hashed ${formatBytes(bytes)} in ${rate}` : 'it is there already';
+  await writeResult(options, { plan: id, index, parts, bytes, hashed, seconds }, [`part ${index}: ${what}`]);
 }

@@ -1,7 +1,7 @@
 /** `metainfo join`: makes the torrent of a plan from its hashed parts. */
 import type { Command } from 'commander';
 import { formatBytes, plural } from '../../text/format.ts';
-import { infohashLines } from '../create/summary.ts';
+import { infohashLines, infohashOf } from '../create/summary.ts';
 import { forSchedulers } from '../exit.ts';
 import {
   type OutputOptions,
@@ -11,8 +11,7 @@ import {
   summaryOptions,
 } from '../options/option-values.ts';
 import { fileOf, nameOfTarget, reportTo, requireWritable, writeTorrent } from '../options/target.ts';
-import { printableJson } from '../terminal/json.ts';
-import { writeLines } from '../terminal/output.ts';
+import { writeResult } from '../terminal/output.ts';
 
 interface JoinOptions extends PartsOptions, OutputOptions, SummaryOptions {
   recheck: boolean;
@@ -66,15 +65,11 @@ async function run(file: string, options: JoinOptions, signal: AbortSignal): Pro
   const torrent = await joinParts(plan, get, { root, recheck, outputPath: output, signal, open });
   await writeTorrent(torrent, target, { force, mtime });
   const seconds = process.uptime() - started;
-  const { infohashV1, infohashV2, nFiles, totalSize, torrentVersion } = torrent;
+  const { nFiles, totalSize, torrentVersion: version, name } = torrent;
   const link = magnet ? [torrent.magnet()] : [];
-  if (json) {
-    const infohash = { v1: infohashV1, v2: infohashV2 };
-    const about = { path: target, plan: id, parts: plan.parts, version: torrentVersion, name: torrent.name, infohash };
-    const sizes = { files: nFiles, totalSize, seconds, ...(magnet && { magnet: link[0] }) };
-    await writeLines([printableJson({ ...about, ...sizes })], reportTo(target));
-    return;
-  }
-  const summary = `${nameOfTarget(target)}: ${torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
-  await writeLines([...(quiet ? [] : [summary, ...infohashLines(torrent)]), ...link], reportTo(target));
+  const about = { path: target, plan: id, parts: plan.parts, version, name, infohash: infohashOf(torrent) };
+  const sizes = { files: nFiles, totalSize, seconds, ...(magnet && { magnet: link[0] }) };
+  const summary = `${nameOfTarget(target)}: ${version}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
+  const lines = [...(quiet ? [] : [summary, ...infohashLines(torrent)]), ...link];
+  await writeResult({ json }, { ...about, ...sizes }, lines, reportTo(target));
 }

@@ -7,7 +7,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/read-profile.ts';
-import { infohashLines } from '../create/summary.ts';
+import { infohashLines, infohashOf } from '../create/summary.ts';
 import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
 import { type ContentOptions, contentOptions, countingFilter, policiesOf } from '../options/content.ts';
 import {
@@ -150,8 +150,7 @@ async function hashedBefore(file: string, { creationDate }: Torrent): Promise<Da
 }
 
 function toJson({ torrent, added, changed, removed, renamed, bytesRead }: UpdateResult, target: string) {
-  const { infohashV1, infohashV2, nFiles, totalSize } = torrent;
-  const about = { path: target, infohash: { v1: infohashV1, v2: infohashV2 }, files: nFiles, totalSize };
+  const about = { path: target, infohash: infohashOf(torrent), files: torrent.nFiles, totalSize: torrent.totalSize };
   return { ...about, added, changed, removed, renamed, bytesRead };
 }
 

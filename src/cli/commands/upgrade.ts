@@ -5,7 +5,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { readingOptions } from '../config/read-profile.ts';
-import { infohashLines } from '../create/summary.ts';
+import { infohashLines, infohashOf } from '../create/summary.ts';
 import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
 import {
   changedOutputOptions,
@@ -75,7 +75,7 @@ async function run(v1: Torrent, { file, path, options, signal }: Invocation<Upgr
   const hashing = { threads, memoryLimit, padNames, progress, signal, onWarning, outputPath: fileOf(target) };
   const { torrent, bytesRead } = await upgrade(v1, path, { ...read, ...hashing });
   await writeTorrent(torrent, target, { force: options.force ?? false, mtime });
-  const infohash = { v1: torrent.infohashV1, v2: torrent.infohashV2 };
+  const infohash = infohashOf(torrent);
   const name = nameOfTarget(options.output === undefined ? file : target);
   const lines = [`${name}: hybrid; all pieces are correct; read ${formatBytes(bytesRead)}`, ...infohashLines(torrent)];
   await writeResult(options, { path: target, infohash, bytesRead, warnings }, lines, reportTo(target));

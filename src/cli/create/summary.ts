@@ -17,13 +17,13 @@ export function summaryJson(
   { torrent, target, seconds, kernel, warnings, bytesRead, link, web }: Summary,
   { magnet }: CreateOptions,
 ): object {
-  const { totalSize, infohashV1, infohashV2, nFiles, nPieces, info } = torrent;
+  const { totalSize, nFiles, nPieces, info } = torrent;
   return {
     path: target,
     ...web,
     version: torrent.torrentVersion,
     name: info.name,
-    infohash: { v1: infohashV1, v2: infohashV2 },
+    infohash: infohashOf(torrent),
     pieceLength: info.pieceLength,
     pieces: nPieces,
     files: nFiles,
@@ -42,6 +42,12 @@ export function summaryLines(created: Created, { magnet, quiet }: CreateOptions)
   const { link } = created;
   return [...(quiet ? [] : linesOf(created)), ...(magnet && link !== null ? [link] : [])];
 }
+
+/** The infohashes of a torrent, as all objects of `--json` have them. */
+export const infohashOf = ({ infohashV1: v1, infohashV2: v2 }: Pick<Torrent, 'infohashV1' | 'infohashV2'>) => ({
+  v1,
+  v2,
+});
 
 /** The infohashes of a torrent, one a line. */
 export function infohashLines({ infohashV1, infohashV2 }: Pick<Torrent, 'infohashV1' | 'infohashV2'>): string[] {

@@ -13,23 +13,23 @@ import type { ValidationContext } from '../../model/profile.ts';
 import type { ReadOptions } from '../../model/torrent/torrent.ts';
 import { decoderOf } from '../../text/name-bytes.ts';
 
-// Each parser throws an InvalidArgumentError with the reason. Commander adds the name of the option.
+/** Refuses the value of an option with a reason. Commander adds the name of the option. */
+function refuse(reason: string): never {
+  throw new InvalidArgumentError(reason);
+}
 
 /** Parses `auto`, bytes such as `16384`, `512KiB`, `1M`, or an exponent of two: a number from 14 to 31. */
 export function parsePieceLength(text: string): number | 'auto' {
   if (text === 'auto') return text;
-  const bytes = powerFrom(text) ?? bytesFrom(text);
-  if (bytes === null)
-    throw new InvalidArgumentError('Expected auto, a size such as 1MiB, or an exponent from 14 to 31.');
-  if (!Number.isInteger(Math.log2(bytes))) throw new InvalidArgumentError('Expected a power of two, such as 1MiB.');
-  return bytes;
+  const wanted = 'Expected auto, a size such as 1MiB, or an exponent from 14 to 31.';
+  const bytes = powerFrom(text) ?? bytesFrom(text) ?? refuse(wanted);
+  return Number.isInteger(Math.log2(bytes)) ? bytes : refuse('Expected a power of two, such as 1MiB.');
 }
 
 /** Parses the longest piece length: as {@link parsePieceLength}, but any size of at least 16 KiB. */
 export function parseMaxPieceLength(text: string): number {
   const bytes = powerFrom(text) ?? parseSize(text);
-  if (bytes >= BLOCK_SIZE) return bytes;
-  throw new InvalidArgumentError('Expected at least 16KiB.');
+  return bytes >= BLOCK_SIZE ? bytes : refuse('Expected at least 16KiB.');
 }
 
 /** Two to the power of an exponent from 14 to 31; null for any other text. As bytes, no piece is that short. */
@@ -40,16 +40,12 @@ function powerFrom(text: string): number | null {
 
 /** Parses bytes such as `16384`, `512KiB`, `1M`. */
 export function parseSize(text: string): number {
-  const bytes = bytesFrom(text);
-  if (bytes === null) throw new InvalidArgumentError('Expected a size such as 64MiB.');
-  return bytes;
+  return bytesFrom(text) ?? refuse('Expected a size such as 64MiB.');
 }
 
 /** Parses a size of at least one byte. */
 export function parsePositiveSize(text: string): number {
-  const bytes = parseSize(text);
-  if (bytes > 0) return bytes;
-  throw new InvalidArgumentError('Expected a size such as 16GiB.');
+  return parseSize(text) || refuse('Expected a size such as 16GiB.');
 }
 
 /** Makes a parser of whole numbers. */
@@ -59,7 +55,7 @@ const wholeNumber =
     const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (number >= least && number <= most) return number;
     const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
+    return refuse(`Expected a whole number ${range}.`);
   };
 
 /** Parses the index of a part. */
@@ -77,26 +73,20 @@ function bytesFrom(text: string): number | null {
 /** Parses `now`, seconds since 1970, or an ISO 8601 date. */
 export function parseDate(text: string): Date {
   const date = text === 'now' ? new Date() : new Date(/^-?\d+$/.test(text) ? Number(text) * 1000 : text);
-  if (Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('Expected now, seconds since 1970, or an ISO 8601 date.');
+  if (Number.isNaN(date.getTime())) refuse('Expected now, seconds since 1970, or an ISO 8601 date.');
   if (date.getUTCFullYear() <= MAX_YEAR) return date;
-  throw new InvalidArgumentError(
-    `Expected a date up to the year ${MAX_YEAR}: a number counts seconds, not milliseconds.`,
-  );
+  return refuse(`Expected a date up to the year ${MAX_YEAR}: a number counts seconds, not milliseconds.`);
 }
 
 /** Refuses an empty name, which would mean the current folder. */
 export function parseFolder(text: string): string {
-  if (text === '') throw new InvalidArgumentError('Expected a folder.');
-  return withHome(text);
+  return withHome(text || refuse('Expected a folder.'));
 }
 
 /** The path with the home folder for `~`: no shell expands that in a configuration file, in a list of jobs or after `=`. */
 function withHome(text: string): string {
   if (!/^~(?=[\\/]|$)/.test(text)) return text;
-  const home = homeFolder();
-  if (home !== null) return path.join(home, text.slice(1));
-  throw new InvalidArgumentError('There is no home folder for ~.');
+  return path.join(homeFolder() ?? refuse('There is no home folder for ~.'), text.slice(1));
 }
 
 /** A folder that has a name on all machines. */
@@ -114,14 +104,13 @@ export function appended<T>(list: T[], value: T): T[] {
 /** Appends one named folder: `NAME=PATH`. */
 export function collectRoot(text: string, before: NamedRoot[] = []): NamedRoot[] {
   const [, name = '', folder = ''] = /^([A-Za-z0-9_.-]{1,64})=(.+)$/s.exec(text) ?? [];
-  if (name === '') throw new InvalidArgumentError('Expected NAME=PATH, such as media=/srv/media.');
+  if (name === '') refuse('Expected NAME=PATH, such as media=/srv/media.');
   return appended(before, { name, folder: withHome(folder) });
 }
 
 /** Refuses an empty name of a file. */
 export function parseFile(text: string): string {
-  if (text === '') throw new InvalidArgumentError('Expected a file.');
-  return withHome(text);
+  return withHome(text || refuse('Expected a file.'));
 }
 
 /** Another key of a torrent and its text. */
@@ -137,7 +126,7 @@ export function collectKey(text: string, before: ExtraKey[] = []): ExtraKey[] {
   const equals = text.indexOf('=');
   const isInfo = text.startsWith('info.');
   const key = text.slice(isInfo ? 5 : 0, Math.max(0, equals));
-  if (key === '') throw new InvalidArgumentError('Expected KEY=TEXT, such as publisher=me or info.x=1.');
+  if (key === '') refuse('Expected KEY=TEXT, such as publisher=me or info.x=1.');
   return appended(before, { isInfo, key, text: text.slice(equals + 1) });
 }
 
@@ -156,9 +145,8 @@ export function collectTier(text: string, before: string[][] = []): string[][] {
 
 /** Appends one DHT node: `host:port` or `[IPv6]:port`. */
 export function collectNode(text: string, before: DhtNode[] = []): DhtNode[] {
-  const peer = parsePeer(text);
-  if (peer) return appended(before, [peer.host, peer.port]);
-  throw new InvalidArgumentError('Expected HOST:PORT, such as router.example:6881.');
+  const { host, port } = parsePeer(text) ?? refuse('Expected HOST:PORT, such as router.example:6881.');
+  return appended(before, [host, port]);
 }
 
 /** The parsers by the form of their values in a configuration file. The other parsers make lists. */
@@ -176,12 +164,11 @@ function collectLimit(text: string, before: Limits = {}): Limits {
   const [name = '', value = ''] = text.split('=', 2);
   const limit = bytesFrom(value);
   if (Object.hasOwn(DEFAULT_LIMITS, name) && limit !== null) return { ...before, [name as LimitName]: limit };
-  throw new InvalidArgumentError(`Expected NAME=NUMBER; the names are ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
+  return refuse(`Expected NAME=NUMBER; the names are ${Object.keys(DEFAULT_LIMITS).join(', ')}.`);
 }
 
 function parseEncoding(text: string): string {
-  if (decoderOf(text)) return text;
-  throw new InvalidArgumentError('Expected an encoding such as gbk, shift_jis or latin1.');
+  return decoderOf(text) ? text : refuse('Expected an encoding such as gbk, shift_jis or latin1.');
 }
 
 /** The options of every command that reads torrents. */

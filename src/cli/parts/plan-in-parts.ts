@@ -13,9 +13,8 @@ import type { CreateOptions } from '../create/options.ts';
 import { linesOf } from '../create/plan-report.ts';
 import { explained, generateOptions, targetFor } from '../create/run-create.ts';
 import { fileOf, isStdout, reportTo, requireWritable } from '../options/target.ts';
-import { printableJson } from '../terminal/json.ts';
 import { toPlain } from '../terminal/messages.ts';
-import { stderr, writeBytes, writeLines } from '../terminal/output.ts';
+import { stderr, writeBytes, writeLines, writeResult } from '../terminal/output.ts';
 
 /** A plan in parts, and what the command says about it. */
 export interface PlannedInParts {
@@ -71,17 +70,13 @@ export async function planInParts(
   const { plan, report, findings, web } = await planned(paths, options, { output: fileOf(target), signal });
   await writePlan(plan, target, options.force ?? false);
   const { id, parts, partSize } = plan;
-  if (options.json) {
-    const about = { path: target, ...web, ...report, id, parts, partSize, findings: findings.map(toPlain) };
-    await writeLines([printableJson(about)], reportTo(target));
-  } else if (!options.quiet) {
-    const lines = linesOf(report, target).filter((line) => !line.startsWith('infohash'));
-    const rows = [
-      `parts          ${plural(parts, 'part')} of at most ${formatBytes(partSize)}`,
-      `plan           ${id}`,
-    ];
-    await writeLines([...lines, ...rows], reportTo(target));
-  }
+  const about = { path: target, ...web, ...report, id, parts, partSize, findings: findings.map(toPlain) };
+  const lines = [
+    ...linesOf(report, target).filter((line) => !line.startsWith('infohash')),
+    `parts          ${plural(parts, 'part')} of at most ${formatBytes(partSize)}`,
+    `plan           ${id}`,
+  ];
+  await writeResult(options, about, lines, reportTo(target));
 }
 
 async function writePlan(plan: TorrentPlan, target: string, force: boolean): Promise<void> {

@@ -9,13 +9,12 @@ import { formatBytes, plural } from '../../text/format.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { targetFor } from '../create/run-create.ts';
-import { infohashLines } from '../create/summary.ts';
+import { infohashLines, infohashOf } from '../create/summary.ts';
 import { exitCodeOfSignal, writeJson } from '../exit.ts';
 import { fileOf, isStdout, nameOfTarget, realFile, requireWritable } from '../options/target.ts';
 import { planned } from '../parts/plan-in-parts.ts';
-import { printableJson } from '../terminal/json.ts';
 import { toPlain } from '../terminal/messages.ts';
-import { stderr, writeLines } from '../terminal/output.ts';
+import { stderr, writeLines, writeResult } from '../terminal/output.ts';
 import { loadQueue } from './load.ts';
 import type { QueueTarget } from './options.ts';
 import { nameOfConnection, placeWithin, realPath, realRoots } from './places.ts';
@@ -51,14 +50,11 @@ export async function createInQueue(
     }
     const joined = await followed(queued, options, signal);
     const seconds = process.uptime() - started;
-    const { infohashV1: v1, infohashV2: v2, version, files, totalSize } = joined;
-    if (options.json) {
-      const about = { path: target, output, plan: queued.id, parts: plan.parts, version, infohash: { v1, v2 } };
-      await writeLines([printableJson({ ...about, files, totalSize, seconds, warnings: findings.map(toPlain) })]);
-      return;
-    }
+    const { version, files, totalSize } = joined;
+    const about = { path: target, output, plan: queued.id, parts: plan.parts, version, infohash: infohashOf(joined) };
+    const rest = { files, totalSize, seconds, warnings: findings.map(toPlain) };
     const summary = `${nameOfTarget(target)}: ${version}, ${plural(files, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
-    if (!options.quiet) await writeLines([summary, ...infohashLines(joined)]);
+    await writeResult(options, { ...about, ...rest }, [summary, ...infohashLines(joined)]);
   } finally {
     await queue.close();
   }

@@ -51,12 +51,8 @@ function replaceOptions(text: string, options: readonly [string, Value][], path:
 }
 
 /** The message of a warning, or of any error but that of a draft. */
-export function messageWithFlags({
-  message,
-  option = {},
-  path,
-}: Pick<Issue, 'message' | 'option'> & { path?: unknown }) {
-  return replaceOptions(message, Object.entries(option), path)[0];
+export function messageWithFlags(problem: Pick<Issue, 'message' | 'option'> & { path?: unknown }): string {
+  return replaceOptions(problem.message, Object.entries(problem.option ?? {}), problem.path)[0];
 }
 
 /** A finding as the command shows it. Its advice ends with the options that it means. */
