@@ -1,7 +1,7 @@
 /** The bencode encoder: canonical and iterative. */
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
-import { MetainfoError, shown } from '../errors/errors.ts';
-import { bytesOf } from '../errors/guard.ts';
+import { type MetainfoError, shown } from '../errors/errors.ts';
+import { bytesOf, invalidArgument } from '../errors/guard.ts';
 import { BYTES, codeUnitsAtMost, type Encodable, isObjectPrototype, RawBencode, toKey } from './value.ts';
 
 /** The depth from which cycles are looked for: a power of two above any usual depth. */
@@ -66,7 +66,7 @@ function requireNoCycle(levels: readonly Level[]): void {
   const { length } = levels;
   if (length < CHECKED_DEPTH || (length & (length - 1)) !== 0) return;
   const open = new Set(levels.map(({ from }) => from));
-  if (open.size < length) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A list or dictionary contains itself.');
+  if (open.size < length) throw invalidArgument('A list or dictionary contains itself');
 }
 
 /** Writes the rest of a level. Stops at the first list or dictionary in it, writes its first byte and returns it. */
@@ -105,7 +105,7 @@ function write(value: Encodable, out: Writer): Level | null {
       : new Map(Object.entries(value).map(([key, of]) => [toKey(key), of]));
     return { from: value, list: null, map, keys: sorted([...map.keys()]), at: 0 };
   } else if (value instanceof RawBencode) out.bytes(value.bytes);
-  else throw new MetainfoError('ERR_INVALID_ARGUMENT', `A value of type ${nameOf(value)} cannot be encoded.`);
+  else throw invalidArgument(`A value of type ${nameOf(value)} cannot be encoded`);
   return null;
 }
 
@@ -120,7 +120,7 @@ function withTextKeys(map: ReadonlyMap<string | Uint8Array, Encodable>): Readonl
   ]);
   const result = new Map(entries);
   if (result.size === entries.length) return result;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A dictionary has a key twice: as bytes and as text.');
+  throw invalidArgument('A dictionary has a key twice: as bytes and as text');
 }
 
 function isPlainObject(value: unknown): value is Readonly<Record<string, Encodable>> {
@@ -144,10 +144,7 @@ function sorted(keys: string[]): string[] {
 }
 
 function badKey(key: unknown): MetainfoError {
-  return new MetainfoError(
-    'ERR_INVALID_ARGUMENT',
-    `The key ${shown(key)} is not a latin1 string with one character per byte.`,
-  );
+  return invalidArgument(`The key ${shown(key)} is not a latin1 string with one character per byte`);
 }
 
 /** A buffer of bencode that grows. Short values are copied into chunks; long byte strings are kept as views until the end. */
@@ -165,9 +162,8 @@ class Writer {
   }
 
   integer(value: number | bigint): void {
-    if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', `${value} is not a safe integer: use a bigint.`);
-    }
+    if (typeof value === 'number' && !Number.isSafeInteger(value))
+      throw invalidArgument(`${value} is not a safe integer: use a bigint`);
     this.byte(INTEGER);
     // Number -0 prints as 0.
     this.latin1(value.toString());

@@ -252,8 +252,7 @@ export class TorrentQueue {
   async #requireOutput(job: Job, output: string): Promise<void> {
     const request = await requestOf(joinData(job.data), this.#store);
     if (request.output === output) return;
-    const message = `This torrent is in the queue already, with the output ${request.output}.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    throw refused(`This torrent is in the queue already, with the output ${request.output}`);
   }
 
   async #runPart({ id }: PartsPlan, index: number, { signal, onProgress }: RunPartContext): Promise<Uint8Array> {

@@ -29,8 +29,6 @@ export interface LayoutOptions
       GenerateOptions,
       | 'version'
       | 'padding'
-      | 'tailPad'
-      | 'padNames'
       | 'outputPath'
       | 'beneath'
       | 'onWarning'

@@ -143,9 +143,7 @@ export async function scan(
   await requireBeneath(realRoot, options, root);
   const status = await asked;
   if (!isFolder(status) && entries) {
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `${root} is a file: \`paths\` needs a folder as pathRoot.`, {
-      path: root,
-    });
+    throw invalidArgument(`${root} is a file: \`paths\` needs a folder as pathRoot`, { path: root });
   }
   const { symlinks = 'follow', followOutside = false } = options;
   const top = followOutside && symlinks === 'follow' && isFolder(status) ? nodePath.parse(realRoot).root : realRoot;

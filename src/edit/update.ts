@@ -125,19 +125,14 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
   }
   const checked = checkOptions(options, UPDATE);
   const root = await contentRoot(torrent, pathRoot);
-  const { pieceLength, include, exclude, followOutside, skipUnreadable, hidden, attributes } = checked;
+  const { include, exclude, followOutside, skipUnreadable, hidden, attributes } = checked;
   const known = new KnownFiles(torrent, checked);
   const draft = new TorrentCreate({
     pathRoot: root,
     info: { name: torrent.info.name },
-    pieceLength: pieceLength ?? torrent.info.pieceLength,
-    include,
-    exclude,
+    pieceLength: checked.pieceLength ?? torrent.info.pieceLength,
     symlinks: checked.symlinks ?? (known.links.size > 0 ? 'store' : 'follow'),
-    followOutside,
-    skipUnreadable,
-    hidden,
-    attributes,
+    ...{ include, exclude, followOutside, skipUnreadable, hidden, attributes },
   });
   const hashed = await layOutAndHash(draft, {
     ...checked,

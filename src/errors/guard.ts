@@ -199,11 +199,7 @@ function requireAttached(bytes: Uint8Array): void {
   try {
     new Uint8Array(bytes.buffer);
   } catch (cause) {
-    throw new MetainfoError(
-      'ERR_INVALID_ARGUMENT',
-      'The bytes were transferred to another thread: their memory is gone.',
-      { cause },
-    );
+    throw invalidArgument('The bytes were transferred to another thread: their memory is gone', { cause });
   }
 }
 

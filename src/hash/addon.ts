@@ -2,6 +2,7 @@
 import path from 'node:path';
 import nodeGypBuild from 'node-gyp-build';
 import { MetainfoError } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
 import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
 import type { Digests, HashJob, HashRequest, RequestedFile } from './engine.ts';
 
@@ -181,8 +182,7 @@ export function chosenEngine(): (typeof ENGINES)[number] | null {
   const name = process.env['METAINFO_ENGINE'] || null;
   const engine = ENGINES.find((known) => known === name);
   if (engine || name === null) return engine ?? null;
-  const message = `METAINFO_ENGINE=${name} is not an engine; expected one of: ${ENGINES.join(', ')}.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  throw invalidArgument(`METAINFO_ENGINE=${name} is not an engine; expected one of: ${ENGINES.join(', ')}`);
 }
 
 /** Why the addon did not load, and what to do about it; undefined if it did, or if nobody tried. */

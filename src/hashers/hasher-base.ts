@@ -12,6 +12,7 @@ import {
   checkArgument,
   checkOptions,
   expected,
+  invalidArgument,
   List,
   type OptionStructs,
   orNull,
@@ -49,7 +50,7 @@ const PROCESS: OptionStructs<ProcessOptions> = {
   onProgress: WATCH.onProgress,
   engine: AnyEngine,
 };
-/** Sorts paths into the order of a torrent. Those of v2 stay as they are given: each file has a tree of its own. */
+/** Sorts paths into the order of a torrent. v2 keeps the order that is given: each file has a tree of its own. */
 const ORDER = { v1: sortV1, v2: (paths: readonly string[]) => paths, hybrid: sortV2 } as const;
 /** The smallest default of `readSize` for v2. Larger reads gain nothing. */
 const V2_READ_SIZE = 2 ** 20;
@@ -227,8 +228,8 @@ export abstract class HasherBase {
     }));
     const place = this.#next.get(name) ?? 0;
     if (idx !== place) {
-      const problem = `chunks must come in order: expected chunk ${place} of ${name}, got ${shown(idx)}.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: name });
+      const problem = `chunks must come in order: expected chunk ${place} of ${name}, got ${shown(idx)}`;
+      throw invalidArgument(problem, { path: name });
     }
     this.#next.set(name, place + 1);
     this.#sizes.set(name, (place === 0 ? 0 : (this.#sizes.get(name) as number)) + chunk.length);
@@ -240,8 +241,7 @@ export abstract class HasherBase {
     if (this.#places.has(given)) return given;
     const name = path.isAbsolute(given) ? componentsWithin(this.pathRoot, given)?.join('/') : undefined;
     if (name !== undefined && this.#places.has(name)) return name;
-    const problem = `${shown(given)} is not one of the hasher's paths.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', problem, { path: given });
+    throw invalidArgument(`${shown(given)} is not one of the hasher's paths`, { path: given });
   }
 
   /** @internal The size of a file, if its chunks or `process` have told it. */
@@ -257,7 +257,7 @@ export abstract class HasherBase {
         const problem =
           hashProblem(hash) ??
           (this.#places.has(hash.path) ? null : `${shown(hash.path)} is not one of the hasher's paths`);
-        if (problem !== null) throw new MetainfoError('ERR_INVALID_ARGUMENT', `hashes: ${problem}.`);
+        if (problem !== null) throw invalidArgument(`hashes: ${problem}`);
       }
     });
   }

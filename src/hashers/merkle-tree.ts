@@ -1,12 +1,12 @@
 /** Merkle trees of files, and their shapes (BEP 52). */
 import { copyOf } from '../bencode/copy.ts';
-import { MetainfoError } from '../errors/errors.ts';
 import {
   bytesOrNull,
   checkArgument,
   checkOptions,
   expected,
   Given,
+  invalidArgument,
   iterable,
   type OptionStructs,
   readSafely,
@@ -133,7 +133,7 @@ export class MerkleTree {
 export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
   const list = listOf('hashes', hashes);
   if (!isPowerOfTwo(list.length))
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `The number of hashes must be a power of two, not ${list.length}.`);
+    throw invalidArgument(`The number of hashes must be a power of two, not ${list.length}`);
   return layerRoots([HashList.viewOf(list)], 1);
 }
 
@@ -141,7 +141,7 @@ export function hashRoot(hashes: Iterable<Uint8Array>): Uint8Array {
 export function getRootHash(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape): Uint8Array {
   checkArgument('shape', shape, Shape);
   const given = listOf('hashes', hashes);
-  if (shape.nBlocks === 0) throw new MetainfoError('ERR_INVALID_ARGUMENT', 'An empty file has no root (BEP 52).');
+  if (shape.nBlocks === 0) throw invalidArgument('An empty file has no root (BEP 52)');
   const { nPieces, nBlocksPerPiece } = shape;
   const list =
     nPieces === 0 ? leavesOf(given, shape) : unpadded(given, nPieces, 'piece hashes', () => zeroRoot(nBlocksPerPiece));
@@ -166,7 +166,7 @@ function listOf(name: string, hashes: Iterable<Uint8Array> | Uint8Array): HashLi
   if (!(hashes instanceof HashList))
     return new HashList(bytesOrNull(hashes) ?? readSafely(name, () => [...checkArgument(name, hashes, Hashes)]), 32);
   if (hashes.hashSize === 32) return hashes;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `Expected hashes of 32 bytes, not of ${hashes.hashSize}.`);
+  throw invalidArgument(`Expected hashes of 32 bytes, not of ${hashes.hashSize}`);
 }
 
 const Hashes = iterable<Uint8Array>('hashes, packed or one by one');
@@ -184,8 +184,9 @@ function unpadded(list: HashList, count: number, name: string, padding: () => Ui
   if (list.length === count) return list;
   const pad = list.length > count ? padding() : null;
   if (pad && [...list.slice(count)].every((hash) => Buffer.compare(hash, pad) === 0)) return list.slice(0, count);
-  const problem = `The shape has ${count} ${name}, not ${list.length}${pad ? ', and the surplus is not padding' : ''}.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', problem);
+  throw invalidArgument(
+    `The shape has ${count} ${name}, not ${list.length}${pad ? ', and the surplus is not padding' : ''}`,
+  );
 }
 
 function ceilPowerOfTwo(count: number): number {

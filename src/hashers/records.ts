@@ -5,7 +5,7 @@ import { isUint8Array } from 'node:util/types';
 import { enums, type Infer, refine, type Struct, string, type } from 'superstruct';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
-import { checkOptions, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
+import { checkOptions, invalidArgument, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
 import { notAFile } from '../hash/open-without-links.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
@@ -101,8 +101,7 @@ export async function* iterBlocks(
 ): AsyncGenerator<Chunk, void, undefined> {
   const { readSize = BLOCK_SIZE, signal } = checkOptions(options, ITER_BLOCKS, { example: '{ readSize: 65536 }' });
   if (!(Number.isSafeInteger(readSize) && readSize > 0 && readSize <= MAX_READ_SIZE)) {
-    const message = `readSize must be 1 to ${MAX_READ_SIZE}, not ${shown(readSize)}.`;
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+    throw invalidArgument(`readSize must be 1 to ${MAX_READ_SIZE}, not ${shown(readSize)}`);
   }
   requirePath(path);
   throwIfAborted(signal);

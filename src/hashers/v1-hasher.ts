@@ -1,7 +1,7 @@
 /** The hasher of v1 torrents. */
 import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
-import { MetainfoError } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
 import { bytesToPieceEnd, toRequestedFile } from '../hash/make-requested-files.ts';
 import { lastAtMost } from '../model/ranges.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';
@@ -76,8 +76,8 @@ export class Pieces {
    */
   take({ path, chunk }: Chunk, place: number): HashUnit[] {
     if (place < this.#place) {
-      const message = `files must come in order: ${path} comes before ${this.#paths[this.#place]}.`;
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
+      const message = `files must come in order: ${path} comes before ${this.#paths[this.#place]}`;
+      throw invalidArgument(message, { path });
     }
     const before = place > this.#place && this.#paddedLength > 0 ? this.#last() : [];
     this.#place = place;

@@ -6,6 +6,7 @@ import { shown } from '../errors/errors.ts';
 import type { PaddedFile } from '../layout/padding.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { FILE_ITEM } from './file-fields.ts';
+import type { InfoDictHybridCreate } from './info-dict.ts';
 import { fileOf, filesOf, isDictionary } from './input.ts';
 import { withInput } from './input-struct.ts';
 
@@ -78,16 +79,10 @@ function pathProblem(name: string, path: unknown): string | null {
   return unsafe === undefined ? null : `${unsafeComponent(unsafe)} in ${name}: ${shown(unsafe)}`;
 }
 
+type V1Content = Pick<InfoDictHybridCreate, 'name' | 'length' | 'files'>;
+
 /** The files of a v1 info dictionary, a single file as a list of one. Null when it has neither `files` nor `length`. */
-export function v1Files({
-  name,
-  length,
-  files,
-}: {
-  name?: string | null | undefined;
-  length?: number | null | undefined;
-  files?: readonly FileItem[] | null | undefined;
-}): readonly FileItem[] | null {
+export function v1Files({ name, length, files }: V1Content): readonly FileItem[] | null {
   if (files) return files;
   return length != null ? [{ path: [name ?? ''], length }] : null;
 }

@@ -50,12 +50,8 @@ export function fromInput(
     }
     const property = Object.hasOwn(fields, key) ? key : known.get(key)?.property;
     if (property !== undefined) {
-      if (Object.hasOwn(model, property))
-        issues.add(
-          'alias',
-          [...path, key],
-          `${property} is given under its on-disk key and its property name: use only one`,
-        );
+      const message = `${property} is given under its on-disk key and its property name: use only one`;
+      if (Object.hasOwn(model, property)) issues.add('alias', [...path, key], message);
       const { coerce } = (fields as Record<string, Field<unknown>>)[property] as Field<unknown>;
       model[property] = coerce ? coerce(value, { path: [...path, property], issues }) : value;
     } else if (own.includes(key)) {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { copyOf } from '../bencode/copy.ts';
 import { MetainfoError, shown, toHex } from '../errors/errors.ts';
-import { bytesOf, checkArgument, iterable, readSafely, Text } from '../errors/guard.ts';
+import { bytesOf, checkArgument, invalidArgument, iterable, readSafely, Text } from '../errors/guard.ts';
 import { merkleRoot, sha256 } from '../hash/merkle.ts';
 import { padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
@@ -153,13 +153,11 @@ export function rangeOfV2Piece(
   const item = flatFiles.get(path);
   if (!item) throw new MetainfoError('ERR_NOT_FOUND', `The torrent has no file ${shown(path)}.`, { path });
   const rootHash = item.length > 0 ? item.piecesRoot : null;
-  if (!rootHash)
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `${shown(path)} is empty: it has no pieces.`, { path });
+  if (!rootHash) throw invalidArgument(`${shown(path)} is empty: it has no pieces`, { path });
   const isOnePiece = item.length <= pieceLength;
   const index = isOnePiece ? 0 : requirePieceIndex(pieceIdx, Math.ceil(item.length / pieceLength));
   const pieceHash = isOnePiece ? rootHash : pieceLayers?.get(toHex(rootHash))?.at(index);
-  if (!pieceHash)
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `The torrent has no piece layer for ${shown(path)}.`, { path });
+  if (!pieceHash) throw invalidArgument(`The torrent has no piece layer for ${shown(path)}`, { path });
   const fullPath = single ? path : `${name}/${path}`;
   const range = {
     pieceIdx: index,

@@ -131,14 +131,9 @@ export const privateFlag: Field<boolean> = {
   lenient: true,
   decode: (value, issues) => {
     const number = decodeInteger(value, issues);
-    if (number !== undefined && number !== 0 && number !== 1) {
-      issues.add(
-        'private',
-        [],
-        () => `expected 1 or 0, got ${number}: not every client treats that as private`,
-        issues.rules.ignoredByClients,
-      );
-    }
+    const message = () => `expected 1 or 0, got ${number}: not every client treats that as private`;
+    if (number !== undefined && number !== 0 && number !== 1)
+      issues.add('private', [], message, issues.rules.ignoredByClients);
     return number === undefined ? undefined : number !== 0;
   },
   encode: (value) => (value ? 1 : 0),

@@ -98,15 +98,8 @@ const OPTIONS: OptionStructs<PartsEngineOptions> = {
  * ```
  */
 export function partsEngine(options: PartsEngineOptions): Engine {
-  const {
-    run,
-    partSize = PART_SIZE,
-    root: given,
-    remoteRoot,
-    concurrency = 64,
-  } = checkOptions(options, OPTIONS, {
-    example: '{ run: (plan, index) => hashPart(plan, index) }',
-  });
+  const checked = checkOptions(options, OPTIONS, { example: '{ run: (plan, index) => hashPart(plan, index) }' });
+  const { run, partSize = PART_SIZE, root: given, remoteRoot, concurrency = 64 } = checked;
   if (!run) throw invalidArgument('partsEngine needs the option run, which has a part hashed elsewhere');
   const root = realRootSync(given ?? path.parse(process.cwd()).root);
   const local = defaultEngine();

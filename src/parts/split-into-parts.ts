@@ -49,15 +49,7 @@ export function wholePartSize(partSize: number, pieceLength: number): number {
  *
  * @throws {MetainfoError} `ERR_TOO_LARGE`
  */
-export function requireModest({
-  files,
-  bytes,
-  pieceLength,
-}: {
-  files: number;
-  bytes: number;
-  pieceLength: number;
-}): void {
+export function requireModest({ files, bytes, pieceLength }: Record<'files' | 'bytes' | 'pieceLength', number>): void {
   if (files > MOST.files) throw tooLarge(`${MOST.files} files`);
   if (bytes / pieceLength > MOST.pieces) throw tooLarge(`${MOST.pieces} pieces: choose a larger piece length`);
 }

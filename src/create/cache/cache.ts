@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { homeFolder } from '../../disk/home-folder.ts';
 import { STAT_NUMBERS, statFiles } from '../../disk/stat-files.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import type { FileDigests } from '../../hash/file-digests.ts';
 import { printable } from '../../text/printable.ts';
 import type { ContentFile } from '../find-files.ts';
@@ -63,8 +64,7 @@ export function cacheFolder(): string {
   if (platform !== 'darwin' && base && path.isAbsolute(base)) return path.join(base, 'metainfo');
   const home = homeFolder();
   if (home !== null) return path.join(home, platform === 'darwin' ? 'Library/Caches' : '.cache', 'metainfo');
-  const message = 'This user has no home folder for the cache: set HOME, or name the folder of the cache.';
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  throw invalidArgument('This user has no home folder for the cache: set HOME, or name the folder of the cache');
 }
 
 /**
@@ -91,7 +91,7 @@ function warn(message: string): void {
 function folderOf(choice: CacheChoice): string {
   if (choice === 'auto') return cacheFolder();
   if (typeof choice === 'string' && choice !== '') return path.resolve(choice);
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `cache must be auto, a folder or false, not ${shown(choice)}.`);
+  throw invalidArgument(`cache must be auto, a folder or false, not ${shown(choice)}`);
 }
 
 const storeIn = (folder: string) => path.join(folder, STORE);

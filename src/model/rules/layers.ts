@@ -40,6 +40,7 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
     if (file.length > pieceLength && file.piecesRoot) expected.set(toHex(file.piecesRoot), file);
   }
   const pathOf = (root: string) => ['piece layers', keyOf(root)] as const;
+  const report = (root: string, message: () => string) => issues.add('pieces_layers_correct', pathOf(root), message);
   const complete: string[] = [];
   for (const [root, file] of expected) {
     const layer = layers.get(root);
@@ -49,16 +50,11 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
     if (!layer)
       issues.forgivable('pieces_layers_correct', pathOf(root), () => `expected a layer for ${name()}, got nothing`);
     else if (layer.length === count) complete.push(root);
-    else
-      issues.add(
-        'pieces_layers_correct',
-        pathOf(root),
-        () => `expected ${count} hashes for ${name()}, got ${layer.length}`,
-      );
+    else report(root, () => `expected ${count} hashes for ${name()}, got ${layer.length}`);
   }
   for (const root of layers.keys()) {
     if (root.length === 64 && !expected.has(root))
-      issues.add('pieces_layers_correct', pathOf(root), 'expected no layer: no file longer than a piece has this root');
+      report(root, () => 'expected no layer: no file longer than a piece has this root');
   }
   const roots = layerRoots(
     complete.map((root) => HashList.viewOf(layers.get(root) as HashList)),
@@ -66,8 +62,7 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
   );
   for (const [i, root] of complete.entries()) {
     const got = toHex(roots.subarray(i * 32, (i + 1) * 32));
-    if (got !== root)
-      issues.add('pieces_layers_correct', pathOf(root), () => `expected hashes whose root is ${root}, got ${got}`);
+    if (got !== root) report(root, () => `expected hashes whose root is ${root}, got ${got}`);
   }
 }
 

@@ -6,22 +6,13 @@ import { pathOfLeaf, type Subject } from './subject.ts';
 /** In compat, sizes beyond those that libtorrent loads are errors. */
 export function libtorrentSizes({ version, info, flat, issues }: Subject): void {
   if (!issues.compat) return;
-  const max = LIBTORRENT_MAX_LENGTH;
-  for (const [index, file] of (info.files ?? []).entries()) {
-    if (file.length > max)
-      issues.add('too_large', ['info', 'files', index, 'length'], () => `expected at most ${max}, got ${file.length}`);
-  }
-  for (const file of flat ?? []) {
-    if (file.length > max)
-      issues.add(
-        'too_large',
-        () => [...pathOfLeaf(file), 'length'],
-        () => `expected at most ${max}, got ${file.length}`,
-      );
-  }
-  if (version !== 'v2' && info.length != null && info.length > max) {
-    issues.add('too_large', ['info', 'length'], `expected at most ${max}, got ${info.length}`);
-  }
+  const check = (bytes: number, pathOf: () => (string | number)[]) => {
+    const message = () => `expected at most ${LIBTORRENT_MAX_LENGTH}, got ${bytes}`;
+    if (bytes > LIBTORRENT_MAX_LENGTH) issues.add('too_large', pathOf, message);
+  };
+  for (const [i, file] of (info.files ?? []).entries()) check(file.length, () => ['info', 'files', i, 'length']);
+  for (const file of flat ?? []) check(file.length, () => [...pathOfLeaf(file), 'length']);
+  if (version !== 'v2') check(info.length ?? 0, () => ['info', 'length']);
   const length = info.pieceLength ?? 0;
   const files = version === 'v1' || !flat ? v1Files(info) : flat;
   const count = (file: { length: number }) => Math.ceil(file.length / length);

@@ -72,9 +72,8 @@ function structure({ version, info, has, issues }: Subject): void {
     if (issues.covers(['info', key])) continue;
     if (value === undefined && !has(key)) issues.add('required', ['info', key], `expected ${key}, got nothing`);
     else if (property !== 'pieceLength') issues.add('type', ['info', key], message);
-    else if (version === 'v1' && (value as number) > 0) {
-      issues.forgivable(type as 'piece_length', ['info', key], message);
-    } else issues.add(type as 'piece_length', ['info', key], message);
+    else if (version !== 'v1' || !((value as number) > 0)) issues.add(type as 'piece_length', ['info', key], message);
+    else issues.forgivable(type as 'piece_length', ['info', key], message);
   }
 }
 
@@ -183,14 +182,9 @@ export function lengthXorFiles({ version, has, issues }: Subject): void {
 /** Clients refuse a torrent without content. */
 export function notEmpty({ version, info, isPad, flat, issues }: Subject): void {
   const files = version === 'v2' ? flat : v1Files(info)?.filter((file) => issues.compat || !isPad(file));
-  if (files && totalLength(files) === 0) {
-    issues.add(
-      'empty_torrent',
-      ['info'],
-      `expected content, got ${files.length === 0 ? 'no files' : 'only empty files'}`,
-    );
-  }
-  if (files && !Number.isSafeInteger(totalLength(files))) {
-    issues.add('too_large', ['info'], 'expected at most 2^53 bytes in all, got more');
-  }
+  if (!files) return;
+  const total = totalLength(files);
+  const got = files.length === 0 ? 'no files' : 'only empty files';
+  if (total === 0) issues.add('empty_torrent', ['info'], `expected content, got ${got}`);
+  if (!Number.isSafeInteger(total)) issues.add('too_large', ['info'], 'expected at most 2^53 bytes in all, got more');
 }

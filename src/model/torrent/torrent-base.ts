@@ -5,13 +5,14 @@ import { decode, decodeTrusted, type Span } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import type { BencodeMap } from '../../bencode/value.ts';
 import type { WriteOptions } from '../../disk/write-file.ts';
-import { type Issue, MetainfoError, requirePath, toHex, ValidationError } from '../../errors/errors.ts';
+import { type Issue, requirePath, toHex, ValidationError } from '../../errors/errors.ts';
 import {
   checkArgument,
   checkOptions,
   DateTime,
   expected,
   Flag,
+  invalidArgument,
   type OptionStructs,
   oneOf,
   Path,
@@ -450,7 +451,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    */
   v1PieceRange(pieceIdx: number): V1PieceRange {
     if (this.torrentVersion === 'v2' || !v1Files(this.info as InfoDictV1)) {
-      throw new MetainfoError('ERR_INVALID_ARGUMENT', 'This torrent has no v1 files.');
+      throw invalidArgument('This torrent has no v1 files');
     }
     const info = this.info as InfoDictV1;
     this.#v1Offsets ??= v1FileOffsets(info);
@@ -483,7 +484,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   v2PieceRange(file: string, pieceIdx = 0): V2PieceRange {
     checkArgument('file', file, Text);
     const { pieceLayers, name } = this;
-    if (this.torrentVersion === 'v1') throw new MetainfoError('ERR_INVALID_ARGUMENT', 'A v1 torrent has no v2 pieces.');
+    if (this.torrentVersion === 'v1') throw invalidArgument('A v1 torrent has no v2 pieces');
     const { pieceLength } = this.info;
     this.#flatViews ??= new Map(this.#flatList.map((item) => [item.path.join('/'), item]));
     return rangeOfV2Piece(file, pieceIdx, {
