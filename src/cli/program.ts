@@ -1,5 +1,5 @@
 /** Assembles the `metainfo` command: its subcommands, general help and error output. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { VERSION } from '../create/version.ts';
 import { printable } from '../text/printable.ts';
 import { addCache } from './commands/cache.ts';
@@ -19,7 +19,7 @@ import { addValidate } from './commands/validate.ts';
 import { addVerify } from './commands/verify.ts';
 import { addWorker } from './commands/worker.ts';
 import { wantsJson } from './exit.ts';
-import { withHint } from './options/hints.ts';
+import { HintingCommand, withHint } from './options/hints.ts';
 import { fitted, stderr, stdout } from './terminal/output.ts';
 import { formatItem } from './terminal/wrap.ts';
 
@@ -76,7 +76,7 @@ export const isCommand = (name: string): boolean => Object.hasOwn(COMMANDS, name
  * @param name The first argument. If it is a subcommand, the others are left out: their options take milliseconds.
  */
 export function program(name = ''): Command {
-  const command = new Command('metainfo')
+  const command = new HintingCommand('metainfo')
     .description('Create, read, check and edit torrent files: v1, v2 and hybrid.')
     .version(VERSION)
     .showHelpAfterError('(run with --help to see the options)')

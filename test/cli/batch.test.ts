@@ -89,6 +89,27 @@ describe('metainfo create --batch -', () => {
     assert.deepEqual(await entries(cwd), ['a.torrent', 'c.torrent', 'lib']);
   });
 
+  it('suggests a key whatever the value, and says what a switch takes', async (t) => {
+    const cwd = await library(t);
+    const jobs = [
+      { outptu: 'b.torrent' },
+      { trackers: ['http://a.example/'] },
+      { pieceLength: 16384 },
+      { private: 'yes' },
+    ];
+    const lines = [...jobs, { threads: 0 }].map((job) => JSON.stringify({ path: 'lib/a', ...job }));
+    await writeFile(path.join(cwd, 'jobs'), lines.join('\n'));
+    const { stderr } = await metainfo(['create', '--batch', 'jobs'], { cwd });
+    for (const meant of [
+      'outptu": did you mean "output',
+      'trackers": did you mean "tracker',
+      'pieceLength": did you mean "piece-length',
+    ])
+      assert.ok(stderr.includes(`unknown key "${meant}"? [ERR_INVALID_ARGUMENT]`), stderr);
+    assert.match(stderr, /expected true or false for private\. \[/);
+    assert.match(stderr, /from 1 to 1024\. \[/);
+  });
+
   it('names the line for people too', async (t) => {
     const cwd = await library(t);
     await writeFile(path.join(cwd, 'jobs'), '{"path":"lib/a"}\nnonsense\n');

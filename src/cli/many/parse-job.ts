@@ -1,10 +1,10 @@
 /** Parses one job of `metainfo create --batch`: its options are those of the command line, without the two dashes. */
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type OptionsFor, optionsFrom } from '../config/command-line.ts';
 import { createOptions } from '../create/options.ts';
-import { hintFor } from '../options/hints.ts';
+import { HintingCommand, hintFor } from '../options/hints.ts';
 import { type CreateJob, jobOf } from './jobs-of-folders.ts';
 
 /** Options that are about the command as a whole. */
@@ -21,7 +21,7 @@ export type ParseJob = (value: unknown) => Promise<CreateJob>;
 export function jobParser(optionsFor: OptionsFor): ParseJob {
   // One command for all jobs: declaring its options takes longer than parsing those of a job.
   const command = createOptions(
-    new Command('job')
+    new HintingCommand('job')
       .helpOption(false)
       .exitOverride()
       .configureOutput({ writeErr: () => {} }),
@@ -53,8 +53,10 @@ function parse(command: Command, words: string[]): void {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const [, key, similar] = UNKNOWN_KEY.exec(error.message) ?? [];
+    if (key !== undefined && command.options.some(({ long }) => long === `--${key}`))
+      throw invalidArgument(`expected true or false for ${key}`);
     if (key !== undefined) throw invalidArgument(unknownKey(key, similar));
-    throw invalidArgument(error.message.replace(/^error: /, '').replace(/\.?\n\(/, ' ('));
+    throw invalidArgument(error.message.replace(/^error: |\.$/g, '').replace(/\.?\n\(/, ' ('));
   }
 }
 

@@ -1,4 +1,5 @@
 /** Hints for commands and options that other torrent programs have under other names. */
+import { Command } from 'commander';
 import { kebab } from '../terminal/messages.ts';
 
 /** Commands of other programs: mkbrr, imdl, torrenttools, create-torrent and git. */
@@ -65,7 +66,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   '--piece-count': '--target-pieces',
   '--piece-size': '--piece-length',
   '--piecesize': '--piece-length',
-  '--profile': '--preset',
+  '--profile': '--preset; to read a torrent, --strict or --compat',
   '--protocol': '--torrent-version',
   '--randomize-infohash': '--entropy',
   '--target-piece-count': '--target-pieces',
@@ -90,6 +91,19 @@ export function hintFor(option: string, args: readonly string[] = []): string | 
   const name = (given.split('=', 1)[0] as string).replaceAll('_', '-');
   for (const known of [name, kebab(name)]) if (Object.hasOwn(OPTIONS, known)) return OPTIONS[known];
   return undefined;
+}
+
+/** A command that suggests an option for a misspelt one, also where a value follows `=`. */
+export class HintingCommand extends Command {
+  override createCommand(name: string): Command {
+    return new HintingCommand(name);
+  }
+
+  /** Commander calls it, and compares the whole word with the options. */
+  unknownOption(flag: string): void {
+    const word = hintFor(flag) ? flag : flag.replace(/^(--[^=]+)=.*/s, '$1');
+    (Command.prototype as unknown as HintingCommand).unknownOption.call(this, word);
+  }
 }
 
 const MISSING = "missing required argument 'file'";

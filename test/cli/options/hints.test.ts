@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { Command } from 'commander';
 import { createOptions, manyOptions } from '../../../src/cli/create/options.ts';
-import { withHint } from '../../../src/cli/options/hints.ts';
+import { HintingCommand, withHint } from '../../../src/cli/options/hints.ts';
 
 const PAGE = new URL('../../../docs/guides/switching.md', import.meta.url);
 
 /** The message for a command line of create; empty if it parses. */
 function messageOf(...words: string[]): string {
-  const command = new Command('create').exitOverride().configureOutput({ writeErr: () => {} });
+  const command = new HintingCommand('create').exitOverride().configureOutput({ writeErr: () => {} });
   try {
     manyOptions(createOptions(command)).parse(['f', ...words], { from: 'user' });
     return '';
@@ -48,5 +47,11 @@ describe('withHint', () => {
     };
     for (const [option, expected] of Object.entries(cases)) assert.match(messageOf(option), expected);
     assert.doesNotMatch(messageOf('--nosuch=false'), /: use /);
+  });
+
+  it('suggests an option for a misspelt one, whatever its value', () => {
+    for (const value of ['x', 'http://a.example/announce', 'a=b'])
+      assert.match(messageOf(`--trackr=${value}`), /^error: unknown option '--trackr'\n\(Did you mean --tracker\?\)$/);
+    assert.match(messageOf('--profile', 'strict'), /--strict or --compat/);
   });
 });
