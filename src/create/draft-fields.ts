@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { isMap } from 'node:util/types';
 import { optional, refine, type Struct, type, unknown } from 'superstruct';
+import { isEncodable } from '../bencode/encode.ts';
 import type { BencodeMap } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
@@ -205,17 +206,35 @@ const FIELDS = { ...TORRENT, ...IN_INFO };
 const namesOf = (fields: object) => [...keysOf(fields)].flatMap(([key, { property }]) => [key, property]);
 const KNOWN = new Set([...DRAFT_ONLY, ...namesOf(FIELDS)]);
 const MISPLACED = new Set(namesOf(INFO).filter((name) => !KNOWN.has(name)));
+const OUTSIDE_INFO = new Set([...KNOWN].filter((name) => !namesOf(INFO).includes(name)));
 
 /** A copy of the input with every field under its property name. */
 function fieldsOf(input: object, context: InputContext): TorrentCreateFields {
   const { issues } = context;
   const given = fromInput(input, FIELDS, { ...context, own: DRAFT_ONLY }) as TorrentCreateFields;
   if (isDictionary(given.info)) given.info = fromInput(given.info, INFO, { path: ['info'], issues });
-  // A decoded torrent may have any key beside `info`.
+  // A decoded torrent may have any key beside `info`, and in it.
   for (const key of isMap(input) ? [] : Object.keys(input))
     if (MISPLACED.has(key)) issues.add('misplaced', [key], `${key} belongs in info: { info: { ... } }`);
+  const info = (input as { info?: unknown }).info;
+  for (const key of isWritten(info) ? Object.keys(info) : [])
+    if (OUTSIDE_INFO.has(key)) issues.add('misplaced', ['info', key], `${key} belongs beside info: { ${key}: ... }`);
+  requireEncodable(given.extra, [], issues);
+  requireEncodable(given.info?.extra, ['info'], issues);
   requireRoot(new Map<unknown, unknown>(isMap(input) ? input : Object.entries(input)), given, issues);
   return given;
+}
+
+/** Whether a dictionary is neither decoded nor a dump. */
+function isWritten(value: unknown): value is object {
+  return isDictionary(value) && !isMap(value) && Object.getPrototypeOf(value) !== null;
+}
+
+/** An unknown key with a value that bencode does not have would fail after everything has been hashed. */
+function requireEncodable(extra: BencodeMap | undefined, path: readonly string[], issues: Issues): void {
+  for (const [key, value] of isMap(extra) ? extra : [])
+    if (!isEncodable(value))
+      issues.add('type', [...path, key], `expected a value that bencode can represent, got ${shown(value)}`);
 }
 
 /** A missing variable must not mean the current folder: it may be that of a server, with its secrets. */
@@ -234,6 +253,7 @@ const RULES: Readonly<Record<string, (fields: TorrentCreateFields, issues: Issue
   expected_n_pieces: checkPieces,
   sources: ({ sources }, issues) => checkSources(sources, issues),
   url: checkUrls,
+  not_utf8: checkTexts,
   no_duplicated_params: checkShorthands,
 };
 
@@ -308,6 +328,13 @@ const URLS = ['announce', 'announceList', 'trackers', 'urlList', 'httpseeds', 'u
 function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
   for (const name of URLS) requireUrls([name], fields[name], issues);
   requireUrls(['info', 'updateUrl'], fields.info?.updateUrl, issues);
+}
+
+/** Half a surrogate pair would be written as another character. The name has a check of its own. */
+function checkTexts({ comment, createdBy, source, info }: TorrentCreateFields, issues: Issues): void {
+  for (const [at, text] of Object.entries({ comment, createdBy, source, 'info.source': info?.source }))
+    if (typeof text === 'string' && !text.isWellFormed())
+      issues.add('not_utf8', at.split('.'), 'expected a well-formed text');
 }
 
 /** Adds an issue for each text in a field that is not a URL. */

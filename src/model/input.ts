@@ -42,13 +42,14 @@ export function fromInput(
   let extra: BencodeMap | undefined;
   const isDecoded = isMap(input) || Object.getPrototypeOf(input) === null;
   for (const [given, value] of entriesOf(input)) {
-    if (value === undefined) continue;
     const key = keyOf(given, isMap(input));
+    const property = Object.hasOwn(fields, key) ? key : known.get(key)?.property;
+    // A misspelt key with undefined may stand for one that must have a value.
+    if (value === undefined && (property !== undefined || [...own, 'extra'].includes(key))) continue;
     if (key === 'extra' && !isDecoded) {
       extra = new Map([...extraOf(value, path, issues), ...(extra ?? [])]);
       continue;
     }
-    const property = Object.hasOwn(fields, key) ? key : known.get(key)?.property;
     if (property !== undefined) {
       const message = `${property} is given under its on-disk key and its property name: use only one`;
       if (Object.hasOwn(model, property)) issues.add('alias', [...path, key], message);
@@ -60,6 +61,7 @@ export function fromInput(
       const similar = suggestName(key, [...known.keys(), ...Object.keys(fields), ...own]);
       const severity = isDecoded ? 'warning' : 'error';
       if (similar) issues.add('misspelled', [...path, key], `an unknown key: did you mean ${similar}?`, severity);
+      if (value == null) continue;
       extra ??= new Map();
       extra.set(key, copyOfValue(value as BencodeValue));
     }

@@ -304,6 +304,41 @@ describe('fields of the info dictionary beside it', () => {
       assert.deepEqual(issuesOf({ [field]: 1 }), [`${field}: misplaced`]);
     assert.ok(new TorrentCreate({ extra: { length: 1 } }));
   });
+
+  it('have no place in info if they are no fields of it', () => {
+    for (const field of ['announce', 'trackers', 'comment', 'created by', 'createdBy', 'pathRoot', 'url-list'])
+      assert.deepEqual(issuesOf({ info: { [field]: 'x' } }), [`info.${field}: misplaced`]);
+    const info = new Map([['comment', Buffer.from('x')]]);
+    assert.ok(new TorrentCreate({ info } as Fields), 'a decoded torrent may have any key');
+    assert.ok(new TorrentCreate({ info: { extra: info } } as Fields));
+  });
+
+  it('cannot be undefined under a misspelt name of the path root', () => {
+    for (const key of ['path_root', 'pathroot', 'path'])
+      assert.deepEqual(issuesOf({ [key]: undefined }), [`${key}: misspelled`]);
+    assert.ok(
+      new TorrentCreate({
+        comment: undefined,
+        extra: undefined,
+        'created by': undefined,
+        unknown: undefined,
+      } as Fields),
+    );
+  });
+
+  it('may have unknown keys, but no values that bencode does not have', () => {
+    for (const value of [true, 1.5, new Date(), () => 1, [null], { a: undefined }]) {
+      assert.deepEqual(issuesOf({ isPrivate: value }), ['isPrivate: type'], String(value));
+      assert.deepEqual(issuesOf({ info: { x: value }, extra: { y: value } }), ['y: type', 'info.x: type']);
+    }
+    assert.ok(new TorrentCreate({ x: { y: [1, 'a', new Map()] }, nothing: null } as Fields));
+  });
+
+  it('are refused with half a surrogate pair, as by edit', () => {
+    for (const field of ['comment', 'createdBy', 'source'])
+      assert.deepEqual(issuesOf({ [field]: '\ud800' }), [`${field}: not_utf8`]);
+    assert.deepEqual(issuesOf({ info: { source: 'a\udfff' } }), ['info.source: not_utf8']);
+  });
 });
 
 describe('the name of a torrent', () => {
