@@ -201,6 +201,28 @@ describe('metainfo plan --part-size, hash-part and join', () => {
     assert.ok(Buffer.from((await draft.generate({ version: 'v2' })).bencode()).equals(await bytesOf(cwd, 'x.torrent')));
   });
 
+  it('follows a redirect only to a host that is allowed', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const other = await webServer(t, Buffer.alloc(100, 'film'));
+    const web = await webServer(t, Buffer.alloc(0), ({ response }) =>
+      response.writeHead(302, { location: other.url() }).end(),
+    );
+    await metainfo(['plan', web.url(), '-o', 'plan.json', '--part-size', '48KiB', '-k', 'v2'], { cwd });
+    const hash = (...hosts: string[]) => {
+      const allow = hosts.flatMap((host) => ['--allow-host', host]);
+      return metainfo(['hash-part', 'plan.json', '--index', '0', '--parts', 'p', ...allow], { cwd });
+    };
+    const [own, target] = [new URL(web.origin).host, new URL(other.origin).host];
+    const before = other.requests.length;
+    const refused = await hash(own);
+    assert.equal(refused.code, 1);
+    assert.ok(refused.stderr.includes(`redirects to ${target}: if you trust it`), refused.stderr);
+    assert.match(refused.stderr, /\[ERR_PLAN\]/);
+    assert.equal(other.requests.length, before);
+    const { code, stderr } = await hash(own, target);
+    assert.equal(code, 0, stderr);
+  });
+
   it('hash-part is cancelled by SIGTERM and leaves nothing behind', async (t) => {
     const cwd = await temporaryFolder(t);
     await writeTree(cwd, { 'set/x': 1 });

@@ -11,6 +11,8 @@ export interface WebTarget extends Pick<WebUrl, 'href' | 'authorization'> {
   idleTimeout: number;
   /** How often a request is repeated. */
   retries: number;
+  /** Called with the URL of each redirect; throws to refuse it. */
+  onRedirect?: ((to: URL) => void) | undefined;
 }
 
 /** The answer of a server. */
@@ -165,6 +167,7 @@ function redirected(target: WebTarget, from: string, location: string | null): s
       target,
       `the server redirects from https to http (${to.host}), where anyone could change the content`,
     );
+  target.onRedirect?.(to);
   to.username = '';
   to.password = '';
   to.hash = '';

@@ -85,12 +85,21 @@ const WEB_FILE: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Si
  * my film.mkv 50000 "1" etag
  * ```
  */
-export async function webFile(url: string, options: WebFileOptions = {}): Promise<WebFile> {
+export function webFile(url: string, options: WebFileOptions = {}): Promise<WebFile> {
+  return openWebFile(url, options);
+}
+
+/** {@link webFile} with a check of redirects. */
+export async function openWebFile(
+  url: string,
+  options: WebFileOptions,
+  onRedirect?: WebTarget['onRedirect'],
+): Promise<WebFile> {
   const { idleTimeout = 30_000, retries = 4, signal } = checkOptions(options, WEB_FILE, { example: '{ retries: 2 }' });
   const { href, authorization, name } = parseWebUrl(url);
   // A longer timer would fire at once.
   const timer = Math.min(Math.max(1, idleTimeout), 2 ** 31 - 1);
-  const target: WebTarget = { href, authorization, idleTimeout: timer, retries };
+  const target: WebTarget = { href, authorization, idleTimeout: timer, retries, onRedirect };
   const found = await request(target, { headers: { range: 'bytes=0-0' }, signal, isFirst: true }, (answer) =>
     probe(target, answer),
   );
