@@ -231,7 +231,7 @@ function isWritten(value: unknown): value is object {
 }
 
 /** An unknown key with a value that bencode does not have would fail after everything has been hashed. */
-function requireEncodable(extra: BencodeMap | undefined, path: readonly string[], issues: Issues): void {
+export function requireEncodable(extra: BencodeMap | undefined, path: readonly string[], issues: Issues): void {
   for (const [key, value] of isMap(extra) ? extra : [])
     if (!isEncodable(value))
       issues.add('type', [...path, key], `expected a value that bencode can represent, got ${shown(value)}`);

@@ -1,7 +1,7 @@
 /** Checks the changes that a caller of `edit` passes: their values as a draft checks them. */
 import { isMap } from 'node:util/types';
 import { optional, refine, type Struct, type } from 'superstruct';
-import { requireUrls } from '../create/draft-fields.ts';
+import { requireEncodable, requireUrls } from '../create/draft-fields.ts';
 import { ValidationError } from '../errors/errors.ts';
 import { checkArgument, checkOptions, expected, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
@@ -79,6 +79,10 @@ export function checkedChanges(given: TorrentChanges): TorrentChanges {
   };
   addFailures(issues, values, VALUES as unknown as Struct);
   for (const name of URLS) requireUrls([name], changes[name], issues);
+  for (const field of ['extra', 'infoExtra'] as const) {
+    const set = Object.entries(changes[field] ?? {}).filter(([, value]) => value != null);
+    requireEncodable(new Map(set as [string, never][]), [field], issues);
+  }
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
   return changes;
 }

@@ -16,8 +16,8 @@ export interface EditOptions extends Pick<ReadOptions, 'context'> {
    */
   keepInfohash?: boolean;
   /**
-   * Called for each warning: a tracker or other URL that cannot work, or a removed one that the torrent does not have. If it throws,
-   * `edit` fails with that error.
+   * Called for each warning: a tracker or other URL that cannot work, a name that clients change, or a removed URL or key that the
+   * torrent does not have. If it throws, `edit` fails with that error.
    *
    * @default warnings are not reported
    */

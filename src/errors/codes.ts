@@ -126,7 +126,7 @@ const ISSUES = {
     summary: 'The bencode of a v1 torrent is not canonical: unsorted or duplicate keys, or leading zeros.',
     spec: 'BEP 3',
   },
-  not_in_torrent: { summary: 'An edit removes a tracker or webseed that the torrent does not have.' },
+  not_in_torrent: { summary: 'An edit removes a tracker, webseed or key that the torrent does not have.' },
   not_utf8: { summary: 'A text is not UTF-8.', spec: 'BEP 3' },
   pad_folder: {
     summary: 'Content lies in the folder of pad files: another client may have left pad files there.',

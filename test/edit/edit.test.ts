@@ -306,6 +306,12 @@ describe('edit', () => {
       };
       assert.throws(() => edit(torrent, changes as TorrentChanges), check, inspect(changes));
     }
+    for (const value of [true, 1.5, new Date(), [null]])
+      for (const field of ['extra', 'infoExtra'])
+        assert.throws(
+          () => edit(torrent, { [field]: { x: value } } as TorrentChanges),
+          (error: ValidationError) => error.issues[0]?.path.join('.') === `${field}.x`,
+        );
     const misused: object[] = [
       { unknown: 1 },
       { extra: null },
@@ -436,6 +442,22 @@ describe('edit', () => {
       'not_in_torrent: The torrent does not have the tracker "udp://no/".',
       'not_in_torrent: The torrent does not have the webseed "http://v/".',
     ]);
+  });
+
+  it('tells onWarning of absent keys, and of a name that clients change', async () => {
+    const torrent = await generated('v1', true, {});
+    const warned = (changes: TorrentChanges) => {
+      const messages: string[] = [];
+      edit(torrent, changes, { onWarning: ({ code, path }) => messages.push(`${code}: ${path}`) });
+      return messages;
+    };
+    assert.deepEqual(warned({ extra: { nothing: null, 'zz custom': null }, infoExtra: { none: null, new: 1 } }), [
+      'not_in_torrent: nothing',
+      'not_in_torrent: none',
+    ]);
+    assert.deepEqual(warned({ name: 'a\u200eb' }), ['client_name: a\u200eb']);
+    assert.deepEqual(warned({ name: 'n'.repeat(245) }), [`client_name: ${'n'.repeat(245)}`]);
+    assert.deepEqual(warned({ name: 'a' }), []);
   });
 
   it('keeps the infohash where a change of info means the same', () => {

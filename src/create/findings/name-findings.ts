@@ -65,6 +65,14 @@ export async function nameFindings<File extends TableFile>(
   return found.finish();
 }
 
+/** The findings about a name that an edit gives to a torrent: nothing can be left out of it. */
+export function findingsOfName(name: string): Finding[] {
+  const found = new NameFindings();
+  found.checkName([name], 0);
+  const findings = found.finish().filter(({ code }) => code !== 'unicode_form');
+  return findings.map((finding) => ({ ...finding, advice: 'Choose another name.', option: undefined }));
+}
+
 /** The codes of {@link nameFindings}, what they count, and what to do about them. */
 const CODES = {
   client_name: ['names that libtorrent changes', 'Rename it, or clients that use libtorrent cannot seed the files.'],
