@@ -75,6 +75,8 @@ describe('metainfo show', () => {
       ['page.torrent', '<!DOCTYPE html>', /web page.*download it again/],
       ['error.torrent', '{"error":"x"}', /JSON.*message instead/],
       ['link.torrent', 'magnet:?xt=urn:btih:x', /magnet link.*metainfo magnet "\$\(cat link\.torrent\)"/],
+      ['x.zip', 'PK\x03\x04', /ZIP.*unzip -p x\.zip \| metainfo show -/],
+      ['x.bz2', 'BZh9', /bzip2 file.*: bzip2 -dc x\.bz2 \| metainfo show -/],
       ['x.torrent.gz', gzipSync('d8:announce1:xe'), /gzip.*gunzip -c < x\.torrent\.gz \| metainfo show -/],
       ['a film.mkv', film, /video.*metainfo create 'a film\.mkv'/],
     ];
