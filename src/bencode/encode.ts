@@ -43,15 +43,6 @@ export function encode(value: Encodable): Uint8Array {
   return Buffer.concat(encodeParts(value));
 }
 
-/** Whether {@link encode} takes a value. */
-export function isEncodable(value: unknown): value is Encodable {
-  try {
-    return encodeParts(value as Encodable).length > 0;
-  } catch {
-    return false;
-  }
-}
-
 /** Encodes a value like {@link encode}, but as parts that follow each other: long byte strings are not copied. */
 export function encodeParts(value: Encodable): readonly Uint8Array[] {
   const out = new Writer();

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { isMap } from 'node:util/types';
 import { optional, refine, type Struct, type, unknown } from 'superstruct';
-import { isEncodable } from '../bencode/encode.ts';
-import type { BencodeMap } from '../bencode/value.ts';
+import { encodeParts } from '../bencode/encode.ts';
+import type { BencodeMap, Encodable } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
@@ -216,25 +216,24 @@ function fieldsOf(input: object, context: InputContext): TorrentCreateFields {
   // A decoded torrent may have any key beside `info`, and in it.
   for (const key of isMap(input) ? [] : Object.keys(input))
     if (MISPLACED.has(key)) issues.add('misplaced', [key], `${key} belongs in info: { info: { ... } }`);
-  const info = (input as { info?: unknown }).info;
-  for (const key of isWritten(info) ? Object.keys(info) : [])
+  const { info } = input as { info?: object };
+  const isWritten = isDictionary(info) && Object.getPrototypeOf(info) === Object.prototype;
+  for (const key of isWritten ? Object.keys(info) : [])
     if (OUTSIDE_INFO.has(key)) issues.add('misplaced', ['info', key], `${key} belongs beside info: { ${key}: ... }`);
-  requireEncodable(given.extra, [], issues);
-  requireEncodable(given.info?.extra, ['info'], issues);
+  requireEncodable(given.extra ?? [], [], issues);
+  requireEncodable(given.info?.extra ?? [], ['info'], issues);
   requireRoot(new Map<unknown, unknown>(isMap(input) ? input : Object.entries(input)), given, issues);
   return given;
 }
 
-/** Whether a dictionary is neither decoded nor a dump. */
-function isWritten(value: unknown): value is object {
-  return isDictionary(value) && !isMap(value) && Object.getPrototypeOf(value) !== null;
-}
-
 /** An unknown key with a value that bencode does not have would fail after everything has been hashed. */
-export function requireEncodable(extra: BencodeMap | undefined, path: readonly string[], issues: Issues): void {
-  for (const [key, value] of isMap(extra) ? extra : [])
-    if (!isEncodable(value))
+export function requireEncodable(extra: Iterable<[string, unknown]>, path: string[], issues: Issues): void {
+  for (const [key, value] of extra)
+    try {
+      if (value !== null) encodeParts(value as Encodable);
+    } catch {
       issues.add('type', [...path, key], `expected a value that bencode can represent, got ${shown(value)}`);
+    }
 }
 
 /** A missing variable must not mean the current folder: it may be that of a server, with its secrets. */
@@ -253,7 +252,6 @@ const RULES: Readonly<Record<string, (fields: TorrentCreateFields, issues: Issue
   expected_n_pieces: checkPieces,
   sources: ({ sources }, issues) => checkSources(sources, issues),
   url: checkUrls,
-  not_utf8: checkTexts,
   no_duplicated_params: checkShorthands,
 };
 
@@ -328,13 +326,6 @@ const URLS = ['announce', 'announceList', 'trackers', 'urlList', 'httpseeds', 'u
 function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
   for (const name of URLS) requireUrls([name], fields[name], issues);
   requireUrls(['info', 'updateUrl'], fields.info?.updateUrl, issues);
-}
-
-/** Half a surrogate pair would be written as another character. The name has a check of its own. */
-function checkTexts({ comment, createdBy, source, info }: TorrentCreateFields, issues: Issues): void {
-  for (const [at, text] of Object.entries({ comment, createdBy, source, 'info.source': info?.source }))
-    if (typeof text === 'string' && !text.isWellFormed())
-      issues.add('not_utf8', at.split('.'), 'expected a well-formed text');
 }
 
 /** Adds an issue for each text in a field that is not a URL. */

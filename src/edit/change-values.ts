@@ -79,10 +79,8 @@ export function checkedChanges(given: TorrentChanges): TorrentChanges {
   };
   addFailures(issues, values, VALUES as unknown as Struct);
   for (const name of URLS) requireUrls([name], changes[name], issues);
-  for (const field of ['extra', 'infoExtra'] as const) {
-    const set = Object.entries(changes[field] ?? {}).filter(([, value]) => value != null);
-    requireEncodable(new Map(set as [string, never][]), [field], issues);
-  }
+  requireEncodable(Object.entries(changes.extra ?? {}), ['extra'], issues);
+  requireEncodable(Object.entries(changes.infoExtra ?? {}), ['infoExtra'], issues);
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
   return changes;
 }

@@ -113,9 +113,7 @@ const ISSUES = {
   magnet_peer: { summary: 'A peer in a magnet link (`x.pe`) is not HOST:PORT.', spec: 'BEP 9' },
   magnet_select: { summary: 'The file indexes in a magnet link (`so`) are invalid.', spec: 'BEP 53' },
   memory_limit: { summary: 'The memory limit of a hasher is too small for one read.' },
-  misplaced: {
-    summary: 'A field of the info dictionary stands beside `info` in a draft, or one of the draft in `info`.',
-  },
+  misplaced: { summary: 'A field of `info` stands beside it in a draft, or a field of the draft in it.' },
   misspelled: { summary: 'An unknown key is one letter off a known one.' },
   name_mismatch: { summary: 'The name of the only file of a hybrid differs between v1 and v2.', spec: 'BEP 52' },
   named_like_pad: { summary: 'A file is named like a pad file of BitComet: libtorrent treats it as padding.' },

@@ -86,7 +86,9 @@ function takeUtf8(model: Record<string, unknown>, name: string, utf8: string): v
 function extraOf(value: unknown, path: InputContext['path'], issues: Issues): BencodeMap {
   if (isDictionary(value))
     return new Map(
-      entriesOf(value).map(([key, entry]) => [keyOf(key, isMap(value)), copyOfValue(entry as BencodeValue)]),
+      entriesOf(value).flatMap(([key, entry]) =>
+        entry === null ? [] : [[keyOf(key, isMap(value)), copyOfValue(entry as BencodeValue)]],
+      ),
     );
   if (value !== null) issues.add('type', [...path, 'extra'], `expected a Map of unknown keys, got ${shown(value)}`);
   return new Map();

@@ -22,7 +22,7 @@ const fields: fc.Arbitrary<TorrentCreateInput> = fc.record({
   trackers: optional(
     fc.oneof(fc.array(url, { maxLength: 3 }), fc.array(fc.array(url, { maxLength: 2 }), { maxLength: 2 })),
   ),
-  comment: optional(text),
+  comment: optional(fc.oneof(text, fc.constant('half a pair: \ud800'))),
   createdBy: fc.option(text, { freq: 2 }),
   creationDate: optional(fc.nat(2 ** 31)),
   urlList: optional(fc.oneof(url, fc.array(url, { maxLength: 2 }))),

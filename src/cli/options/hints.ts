@@ -99,7 +99,7 @@ export class HintingCommand extends Command {
     return new HintingCommand(name);
   }
 
-  /** Commander calls it, and compares the whole word with the options. */
+  /** Commander calls it with the whole word. */
   unknownOption(flag: string): void {
     const word = hintFor(flag) ? flag : flag.replace(/^(--[^=]+)=.*/s, '$1');
     (Command.prototype as unknown as HintingCommand).unknownOption.call(this, word);

@@ -1,5 +1,5 @@
 /** Reads the plan that `metainfo plan --part-size` wrote. */
-import { openWebFile } from '../../create/sources/web-source.ts';
+import { webFile } from '../../create/sources/web-source.ts';
 import { MetainfoError, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { TorrentPlan } from '../../parts/plan.ts';
@@ -29,28 +29,24 @@ export async function readPlan(file: string): Promise<TorrentPlan> {
 export function openerOf({ files }: TorrentPlan, allowed: readonly string[] = []): OpenObject {
   const hosts = allowed.map((host) => host.toLowerCase());
   const isAllowed = ({ host, hostname }: URL) => hosts.includes(host) || hosts.includes(hostname);
+  const notAllowed = (what: string) =>
+    new MetainfoError('ERR_PLAN', `${what}: if you trust it, allow each with --allow-host HOST.`);
   const others = new Set<string>();
   for (const { url } of Object.values(files.objects)) {
-    if (url === null || !URL.canParse(url)) continue;
-    if (!isAllowed(new URL(url))) others.add(new URL(url).host);
+    if (url !== null && URL.canParse(url) && !isAllowed(new URL(url))) others.add(new URL(url).host);
   }
   if (others.size > 0) {
     const names = [...others].slice(0, MAX_LISTED).join(', ');
-    throw notAllowed('the plan reads files from', others.size > MAX_LISTED ? `${names} and others` : names);
+    throw notAllowed(`the plan reads files from ${others.size > MAX_LISTED ? `${names} and others` : names}`);
   }
   return async ({ path, url }) => {
     const onRedirect = (to: URL) => {
-      if (!isAllowed(to)) throw notAllowed(`${url} redirects to`, to.host);
+      if (!isAllowed(to)) throw notAllowed(`${url} redirects to ${to.host}`);
     };
-    if (url !== null) return openWebFile(url, {}, onRedirect);
+    if (url !== null) return webFile(url, {}, onRedirect);
     const message = `${path} was planned from a source without a URL: hash its parts with the library, and its option open`;
     throw invalidArgument(message, { path });
   };
-}
-
-function notAllowed(what: string, hosts: string): MetainfoError {
-  const message = `${what} ${hosts}: if you trust it, allow each with --allow-host HOST.`;
-  return new MetainfoError('ERR_PLAN', message);
 }
 
 /** The hosts that a message lists. */

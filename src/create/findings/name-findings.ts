@@ -65,12 +65,11 @@ export async function nameFindings<File extends TableFile>(
   return found.finish();
 }
 
-/** The findings about a name that an edit gives to a torrent: nothing can be left out of it. */
+/** The findings about a new name of a torrent. */
 export function findingsOfName(name: string): Finding[] {
   const found = new NameFindings();
   found.checkName([name], 0);
-  const findings = found.finish().filter(({ code }) => code !== 'unicode_form');
-  return findings.map((finding) => ({ ...finding, advice: 'Choose another name.', option: undefined }));
+  return found.finish().map((finding) => ({ ...finding, advice: 'Choose another name.', option: undefined }));
 }
 
 /** The codes of {@link nameFindings}, what they count, and what to do about them. */

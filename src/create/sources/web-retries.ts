@@ -11,9 +11,11 @@ export interface WebTarget extends Pick<WebUrl, 'href' | 'authorization'> {
   idleTimeout: number;
   /** How often a request is repeated. */
   retries: number;
-  /** Called with the URL of each redirect; throws to refuse it. */
-  onRedirect?: ((to: URL) => void) | undefined;
+  onRedirect?: OnRedirect | undefined;
 }
+
+/** Throws to refuse a redirect. */
+export type OnRedirect = (to: URL) => void;
 
 /** The answer of a server. */
 export interface WebAnswer {

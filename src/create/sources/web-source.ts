@@ -2,7 +2,7 @@
 import { MetainfoError } from '../../errors/errors.ts';
 import { checkOptions, type OptionStructs, Signal, Size } from '../../errors/guard.ts';
 import type { RangeReader } from './source-data.ts';
-import { refusal, request, type WebAnswer, type WebTarget, webError } from './web-retries.ts';
+import { type OnRedirect, refusal, request, type WebAnswer, type WebTarget, webError } from './web-retries.ts';
 import { parseWebUrl } from './web-url.ts';
 
 /** The options of {@link webFile}. */
@@ -56,6 +56,7 @@ const WEB_FILE: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Si
  * Its reads fail with `ERR_FILE_CHANGED` if the file was replaced, and with `ERR_HTTP` for any other answer that cannot be used.
  *
  * @param url A URL of http or https. Credentials in it are sent to its server only, and are in no message and no torrent.
+ * @param onRedirect Called with the URL of each redirect. It may throw a {@link MetainfoError} to refuse it.
  * @throws {MetainfoError} `ERR_HTTP` if the server cannot be reached, refuses the request, or does not support range requests;
  *   `ERR_INVALID_ARGUMENT`
  * @throws {AbortError} if the signal fires; its reason is the `cause`
@@ -85,16 +86,7 @@ const WEB_FILE: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Si
  * my film.mkv 50000 "1" etag
  * ```
  */
-export function webFile(url: string, options: WebFileOptions = {}): Promise<WebFile> {
-  return openWebFile(url, options);
-}
-
-/** {@link webFile} with a check of redirects. */
-export async function openWebFile(
-  url: string,
-  options: WebFileOptions,
-  onRedirect?: WebTarget['onRedirect'],
-): Promise<WebFile> {
+export async function webFile(url: string, options: WebFileOptions = {}, onRedirect?: OnRedirect): Promise<WebFile> {
   const { idleTimeout = 30_000, retries = 4, signal } = checkOptions(options, WEB_FILE, { example: '{ retries: 2 }' });
   const { href, authorization, name } = parseWebUrl(url);
   // A longer timer would fire at once.
