@@ -43,5 +43,7 @@ function absent(removed: readonly string[] | undefined, known: readonly string[]
   const keys = new Set(known.map(urlKey));
   const advice = noun === 'key' ? '' : 'metainfo show lists those that it has.';
   const missing = (removed ?? []).filter((url) => !keys.has(urlKey(url)));
-  return missing.map((url) => warning('not_in_torrent', url, `The torrent does not have the ${noun} ${shown(url)}.`, { advice }));
+  return missing.map((url) =>
+    warning('not_in_torrent', url, `The torrent does not have the ${noun} ${shown(url)}.`, { advice }),
+  );
 }
