@@ -1,21 +1,5 @@
 /** Objects of queues in a part store, as JSON: nobody trusts the server of a queue, so jobs hold nothing but their names. */
-import {
-  array,
-  boolean,
-  enums,
-  type Infer,
-  integer,
-  is,
-  min,
-  nullable,
-  optional,
-  pattern,
-  refine,
-  type Struct,
-  string,
-  type,
-  unknown,
-} from 'superstruct';
+import * as s from 'superstruct';
 import { MetainfoError, type PartStore, type StoredName } from '../index.ts';
 import type { ItemResult } from './batch-job.ts';
 import { refused, shown } from './failures.ts';
@@ -26,25 +10,25 @@ const MAX_BYTES = 2 ** 24;
 /** The results of a job: null for items that have none yet. */
 export type StoredResults = (ItemResult | null)[];
 
-const ITEMS = type({
-  operation: enums(['create', 'verify', 'validate']),
+const ITEMS = s.type({
+  operation: s.enums(['create', 'verify', 'validate']),
   /** The index of the first item in the batch. */
-  first: min(integer(), 0),
-  items: array(unknown()),
+  first: s.min(s.integer(), 0),
+  items: s.array(s.unknown()),
 });
 /** The items of a job. */
-export type StoredItems = Infer<typeof ITEMS>;
+export type StoredItems = s.Infer<typeof ITEMS>;
 
-const RESULTS = array(
-  nullable(
-    type({
-      item: min(integer(), 0),
-      ok: boolean(),
-      error: nullable(string()),
-      infohashV1: nullable(pattern(string(), /^[0-9a-f]{40}$/)),
-      infohashV2: nullable(pattern(string(), /^[0-9a-f]{64}$/)),
-      goodBytes: optional(min(integer(), 0)),
-      totalSize: optional(min(integer(), 0)),
+const RESULTS = s.array(
+  s.nullable(
+    s.type({
+      item: s.min(s.integer(), 0),
+      ok: s.boolean(),
+      error: s.nullable(s.string()),
+      infohashV1: s.nullable(s.pattern(s.string(), /^[0-9a-f]{40}$/)),
+      infohashV2: s.nullable(s.pattern(s.string(), /^[0-9a-f]{64}$/)),
+      goodBytes: s.optional(s.min(s.integer(), 0)),
+      totalSize: s.optional(s.min(s.integer(), 0)),
     }),
   ),
 );
@@ -68,7 +52,7 @@ export async function storeObject(store: PartStore, id: string, name: StoredName
  * @throws {MetainfoError} `ERR_PLAN`
  */
 export function storedItems(store: PartStore, id: string, index: number): Promise<StoredItems | null> {
-  return storedObject(store, id, `items-${index}`, ITEMS as Struct<StoredItems, unknown>);
+  return storedObject(store, id, `items-${index}`, ITEMS as s.Struct<StoredItems, unknown>);
 }
 
 /**
@@ -83,30 +67,30 @@ export function storedResults(
   index: number,
   { first, items }: Pick<StoredItems, 'first' | 'items'>,
 ): Promise<StoredResults | null> {
-  const own = refine(RESULTS, 'results', (results) => {
+  const own = s.refine(RESULTS, 'results', (results) => {
     const isOwn = (result: (typeof results)[number], i: number) =>
       result === null ||
       (result.item === first + i && !(result.ok && (result.error !== null || result.goodBytes !== result.totalSize)));
     return results.length === items.length && results.every(isOwn);
   });
-  return storedObject(store, id, `results-${index}`, own as Struct<StoredResults, unknown>);
+  return storedObject(store, id, `results-${index}`, own as s.Struct<StoredResults, unknown>);
 }
 
 async function storedObject<T>(
   store: PartStore,
   id: string,
   name: StoredName,
-  struct: Struct<T, unknown>,
+  struct: s.Struct<T, unknown>,
 ): Promise<T | null> {
   const bytes = await store.get(id, name);
   return bytes && parsedObject(bytes, `The object ${name} of ${id}`, struct);
 }
 
 /** @throws {MetainfoError} `ERR_PLAN` */
-export function parsedObject<T>(bytes: Uint8Array, what: string, struct: Struct<T, unknown>): T {
+export function parsedObject<T>(bytes: Uint8Array, what: string, struct: s.Struct<T, unknown>): T {
   try {
     const found: unknown = bytes.length > MAX_BYTES ? null : JSON.parse(Buffer.from(bytes).toString());
-    if (is(found, struct)) return found;
+    if (s.is(found, struct)) return found;
   } catch {}
   throw new MetainfoError('ERR_PLAN', `${what} in the part store is malformed.`);
 }

@@ -1,5 +1,4 @@
 /** Generates the torrent of a draft: layout, hash, assemble. */
-import { availableParallelism } from 'node:os';
 import type { RawBencode } from '../bencode/value.ts';
 import { throwProblems } from '../disk/scan-problems.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -78,7 +77,7 @@ export function layOutAndHash(draft: Draft, options: LayOutAndHashOptions): Prom
 async function layOutAndHashInSlot(draft: Draft, options: LayOutAndHashOptions, slot: Slot): Promise<LaidOutAndHashed> {
   // Fail for bad options before the scan.
   const { engine = defaultEngine() } = options;
-  const resources = checkedResources(options, checkVersion(options.version), availableParallelism());
+  const resources = checkedResources(options, checkVersion(options.version));
   const { cache = false } = options;
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
   const settings = { slot, resources, hashCache: null as HashCache | null, ...options, engine };

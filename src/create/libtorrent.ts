@@ -125,7 +125,7 @@ function load(): Addon {
 export async function generateExt(draft: Draft, options: GenerateExtOptions = {}): Promise<Torrent> {
   const { signal } = options;
   const version = checkVersion(options.version);
-  checkedResources({ threads: options.threads }, version, os.availableParallelism());
+  checkedResources({ threads: options.threads }, version);
   requireSupported(draft, version);
   throwIfAborted(signal);
   const { CreateJob } = libtorrent();

@@ -1,7 +1,7 @@
 /** Collects the problems of a scan, so that one error reports all of them. */
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import { joinFirst } from '../text/join-first.ts';
+import { joinFirst } from '../text/printable.ts';
 
 /** Errors about a single file or folder: the scan goes on after them. */
 const FILE_ERRORS: ReadonlySet<MetainfoErrorCode> = new Set([

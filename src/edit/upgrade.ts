@@ -1,5 +1,4 @@
 /** Upgrades a v1 torrent to a hybrid: checks its files, hashes them for both, and assembles the hybrid. */
-import { availableParallelism } from 'node:os';
 import { contentKeys } from '../create/assemble.ts';
 import { encodedFileList } from '../create/file-list.ts';
 import { type FileTimes, fileTimesOf } from '../create/file-times.ts';
@@ -126,7 +125,7 @@ function hashForBoth(
 ): RunningJob<{ v1: Digests; hybrid: Digests }> {
   const group = new JobGroup(engine);
   const hash = (request: Pick<HashRequest, 'files' | 'paddedFiles' | 'version'>, nameOf: (index: number) => string) => {
-    const resources = checkedResources(options, request.version, availableParallelism());
+    const resources = checkedResources(options, request.version);
     return group.run({ ...request, pieceLength, onMissing: 'fail', ...resources }, nameOf);
   };
   const hashBoth = async () => {

@@ -1,7 +1,7 @@
 /** The errors that this library throws, and helpers that describe values and system errors in their messages. */
 import { constants } from 'node:os';
 import { isMap, isProxy, isUint8Array } from 'node:util/types';
-import { joinFirst } from '../text/join-first.ts';
+import { joinFirst } from '../text/printable.ts';
 import type { IssueCode, MetainfoErrorCode } from './codes.ts';
 import { shareClass } from './shared.ts';
 

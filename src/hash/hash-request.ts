@@ -98,7 +98,7 @@ export const RESOURCES: OptionStructs<ResourceOptions> = {
 export function checkedResources(
   { threads = 1, readSize, memoryLimit }: ResourceOptions,
   version: HashRequest['version'],
-  cores: number,
+  cores = availableParallelism(),
 ): Pick<HashRequest, 'threads' | 'readSize' | 'memoryLimit'> {
   const threadCount = threads ?? cores;
   const threadsText = `threads must be 1 to ${MAX_THREADS} or null (one per core), not ${shown(threadCount)}`;

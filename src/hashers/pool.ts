@@ -1,5 +1,4 @@
 /** A pool of threads for hashers. */
-import { availableParallelism } from 'node:os';
 import { copyOf } from '../bencode/copy.ts';
 import { checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -68,7 +67,7 @@ export class HashPool {
   constructor(options: HashPoolOptions = {}) {
     const { threads = 1, engine = defaultEngine() } = checkOptions(options, HASH_POOL);
     this.#engine = engine;
-    this.#resources = checkedResources({ threads }, 'v1', availableParallelism());
+    this.#resources = checkedResources({ threads }, 'v1');
   }
 
   /**

@@ -3,7 +3,7 @@ import { isMap } from 'node:util/types';
 import { define, type Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
-import type { PaddedFile } from '../layout/padding.ts';
+import { type PaddedFile, padsIn } from '../layout/padding.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { FILE_ITEM } from './file-fields.ts';
 import type { InfoDictHybridCreate } from './info-dict.ts';
@@ -85,4 +85,10 @@ type V1Content = Pick<InfoDictHybridCreate, 'name' | 'length' | 'files'>;
 export function v1Files({ name, length, files }: V1Content): readonly FileItem[] | null {
   if (files) return files;
   return length != null ? [{ path: [name ?? ''], length }] : null;
+}
+
+/** The files of a complete v1 info dictionary, and a test for the pad files among them. */
+export function v1List(info: object): { list: readonly FileItem[]; isPad: (file: FileItem) => boolean } {
+  const list = v1Files(info as V1Content) ?? [];
+  return { list, isPad: padsIn(list, (info as { pieceLength: number }).pieceLength) };
 }

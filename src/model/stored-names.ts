@@ -2,11 +2,9 @@
 import { decodeTrusted } from '../bencode/decode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
-import { padsIn } from '../layout/padding.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { nameText } from '../text/name-bytes.ts';
-import { type FileItem, v1Files } from './file-item.ts';
-import type { InfoDictV1 } from './info-dict.ts';
+import { type FileItem, v1List } from './file-item.ts';
 import { type Torrent, TorrentBase } from './torrent/torrent.ts';
 
 /** Names as {@link nameText}. */
@@ -26,8 +24,7 @@ export function storedNames(torrent: Torrent): StoredNames | null {
   const [files, tree] = [info.get('files'), info.get('file tree')];
   if (torrent.torrentVersion !== 'v1') return { name, paths: [...pathsOf(tree as BencodeMap, [])].map(safePath) };
   if (!Array.isArray(files)) return { name, paths: [safePath([name])] };
-  const list = v1Files(torrent.info as InfoDictV1) as FileItem[];
-  const isPad = padsIn(list, torrent.info.pieceLength);
+  const { list, isPad } = v1List(torrent.info);
   const content = files.filter((_, i) => !isPad(list[i] as FileItem)) as BencodeMap[];
   return { name, paths: content.map((file) => safePath(((file.get('path') ?? []) as BencodeValue[]).map(textOf))) };
 }

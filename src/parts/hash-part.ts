@@ -1,5 +1,4 @@
 /** Hashes one part of a plan, on any machine that can read its files. */
-import { availableParallelism } from 'node:os';
 import { hashLayout } from '../create/hash.ts';
 import type { RangeReader } from '../create/sources/source-data.ts';
 import type { LaidOutFile, TorrentLayout } from '../create/torrent-layout.ts';
@@ -77,7 +76,7 @@ export async function hashPart(plan: PartsPlan, index: number, options: HashPart
   const found = await checkedPlan(plan);
   requirePart(found, index);
   const { signal, engine = defaultEngine() } = checked;
-  const resources = checkedResources(checked, found.version, availableParallelism());
+  const resources = checkedResources(checked, found.version);
   return jobLimiter.run(signal, async (slot) => {
     const files = await filesOf(found, index, checked);
     if (files.reduce((sum, { length }) => sum + (length as number), 0) > LARGE_JOB_BYTES) slot.release();

@@ -1,7 +1,6 @@
 /** An engine that sends the parts of every hash job elsewhere, so that all jobs of this library can run on other machines. */
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { componentsWithin } from '../disk/path-within.ts';
 import { hashingCancelled, untilAbort } from '../errors/cancel.ts';
@@ -233,7 +232,7 @@ function startInMemory(
       return { ...file, offset: file.offset + offset, length };
     });
     const padded = ranges.filter(({ file }) => file < paddedFiles).length;
-    const resources = checkedResources({ threads }, version, availableParallelism());
+    const resources = checkedResources({ threads }, version);
     const job = local.start({ ...request, files: shares, paddedFiles: padded, ...resources });
     job.done.catch(() => {});
     jobs.set(index, job);

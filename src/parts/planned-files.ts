@@ -8,7 +8,7 @@ import { errnoOf, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError, shown, throwSystemError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
-import { joinFirst } from '../text/join-first.ts';
+import { joinFirst } from '../text/printable.ts';
 import type { PlanFiles } from './plan.ts';
 
 /** A file of a plan that is behind a range reader. */

@@ -1,6 +1,5 @@
 /** Plans torrents for parts: other machines can hash the parts, and they can be joined to the torrent. */
 import { realpath } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { encode } from '../bencode/encode.ts';
 import type { BencodeMap } from '../bencode/value.ts';
 import { TorrentCreate } from '../create/draft.ts';
@@ -80,7 +79,7 @@ export async function planParts(draft: TorrentCreate, options: PlanPartsOptions 
   return jobLimiter.run(checked.signal, async (slot) => {
     const { partSize, root: name, signal, ...layoutOptions } = checked;
     // Fail for bad options before the scan.
-    checkedResources(checked, checkVersion(checked.version), availableParallelism());
+    checkedResources(checked, checkVersion(checked.version));
     requireNoHashes(draft);
     const sources = sourceFiles(draft.fields.sources ?? []);
     requireReaders(sources);

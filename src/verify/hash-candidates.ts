@@ -1,5 +1,4 @@
 /** Hashes files that may be what a torrent misses. A file that cannot be read is left out, and the others go on. */
-import { availableParallelism } from 'node:os';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -38,7 +37,7 @@ function startHashing(search: Search, contents: readonly Content[], totalBytes: 
   const { engine = defaultEngine() } = options;
   const { pieceLength } = torrent.info;
   const version = torrent.torrentVersion === 'v1' ? 'v1' : 'v2';
-  const resources = checkedResources(options, version, availableParallelism());
+  const resources = checkedResources(options, version);
   const hashes = new Map<Content, Uint8Array>();
   let files: Content = [];
   let job: HashJob | null = null;

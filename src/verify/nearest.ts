@@ -37,11 +37,11 @@ export class NearestFiles {
     this.#folders = foldersAbove([...paths, ...targets]);
     for (const path of paths.toReversed()) {
       const place = { path, depth: depthOf(path) };
-      for (const { files } of this.#from(path)) {
+      for (let at = this.#folders.get(path) ?? null; at; at = at.above) {
         for (const name of [null, nodePath.basename(path)]) {
-          const list = files.get(name);
+          const list = at.files.get(name);
           if (list) list.push(place);
-          else files.set(name, [place]);
+          else at.files.set(name, [place]);
         }
       }
     }
@@ -60,21 +60,16 @@ export class NearestFiles {
       return isNamed && isFree(this.#only) ? this.#only : null;
     }
     let [best, bestSteps] = [null as string | null, Infinity];
-    for (const { depth, files } of this.#from(to)) {
-      const list = files.get(name) ?? [];
+    for (let at = this.#folders.get(to) ?? null; at; at = at.above) {
+      const list = at.files.get(name) ?? [];
       while (list.length > 0 && !isFree((list.at(-1) as Place).path)) list.pop();
       const place = list.at(-1);
       if (place === undefined) continue;
       // The steps up and down, apart from the depth of the target, which is the same for all.
-      const steps = place.depth - 2 * depth;
+      const steps = place.depth - 2 * at.depth;
       if (steps < bestSteps) [best, bestSteps] = [place.path, steps];
     }
     return best;
-  }
-
-  /** The folders above a path, the nearest first. */
-  *#from(path: string): Generator<Folder> {
-    for (let folder = this.#folders.get(path) ?? null; folder; folder = folder.above) yield folder;
   }
 }
 

@@ -1,7 +1,6 @@
 /** Verifies content on disk against a torrent: finds its files, hashes every available piece and compares. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import type { BeneathOptions } from '../disk/beneath.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
@@ -116,7 +115,7 @@ export async function verify(torrent: Torrent, path: string, options: VerifyOpti
 async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptions, slot: Slot): Promise<VerifyReport> {
   const { engine = defaultEngine(), signal, followOutside, beneath } = options;
   const version = versionOf(torrent, options.version);
-  const resources = checkedResources(options, version, availableParallelism());
+  const resources = checkedResources(options, version);
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   const { files } = matched;
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { joinFirst } from '../../src/text/join-first.ts';
+import { joinFirst } from '../../src/text/printable.ts';
 
 describe('joinFirst', () => {
   it('gives all texts, if they are few', () => {

@@ -10,7 +10,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
-import { readingOptions } from '../config/read-profile.ts';
+import { readingOptions } from '../config/load.ts';
 import { findingLines } from '../create/findings.ts';
 import { infohashOf } from '../create/summary.ts';
 import { readTorrent } from '../options/arguments.ts';

@@ -4,7 +4,7 @@ import { HEAD } from '../../bencode/other-format.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
 import { printable } from '../../text/printable.ts';
-import { readingOptions } from '../config/read-profile.ts';
+import { readingOptions } from '../config/load.ts';
 import { forEachFile, readStdin, readTorrent, torrentFromStdin } from '../options/arguments.ts';
 import { collect, contextOf, type ProfileOptions } from '../options/option-values.ts';
 import { writeResult } from '../terminal/output.ts';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Terminal } from '../../print/print-file-tree.ts';
 import { detailLines, fieldLines, type Verbosity } from '../../print/print-torrent.ts';
 import { printable } from '../../text/printable.ts';
-import { readingOptions } from '../config/read-profile.ts';
+import { readingOptions } from '../config/load.ts';
 import { forEachFile, readTorrent } from '../options/arguments.ts';
 import type { ProfileOptions } from '../options/option-values.ts';
 import { printableJson } from '../terminal/json.ts';

@@ -6,7 +6,7 @@ import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import { readingOptions } from '../config/read-profile.ts';
+import { readingOptions } from '../config/load.ts';
 import { infohashLines, infohashOf } from '../create/summary.ts';
 import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
 import { type ContentOptions, contentOptions, countingFilter, policiesOf } from '../options/content.ts';

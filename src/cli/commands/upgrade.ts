@@ -4,7 +4,7 @@ import { upgrade } from '../../edit/upgrade.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
-import { readingOptions } from '../config/read-profile.ts';
+import { readingOptions } from '../config/load.ts';
 import { infohashLines, infohashOf } from '../create/summary.ts';
 import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
 import {

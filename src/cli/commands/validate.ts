@@ -7,7 +7,7 @@ import { type Issue, MetainfoError } from '../../errors/errors.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import { readingOptions } from '../config/read-profile.ts';
+import { readingOptions } from '../config/load.ts';
 import { FAILED } from '../exit.ts';
 import { countsText } from '../many/run-many.ts';
 import { type ProfileOptions, readOptionsOf } from '../options/option-values.ts';

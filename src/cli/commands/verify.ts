@@ -4,7 +4,7 @@ import type { Engine } from '../../hash/engine.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
 import { verify } from '../../verify/verify.ts';
-import { readingOptions } from '../config/read-profile.ts';
+import { readingOptions } from '../config/load.ts';
 import { FAILED, USAGE } from '../exit.ts';
 import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
 import { verifyMany } from '../many/verify-many.ts';

@@ -13,8 +13,7 @@ import {
   parseCount,
   parseFolder,
 } from '../options/option-values.ts';
-import { loadQueue } from '../queue/load.ts';
-import { rootsOf } from '../queue/options.ts';
+import { loadQueue, rootsOf } from '../queue/options.ts';
 import { nameOfConnection } from '../queue/places.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';

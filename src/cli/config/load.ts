@@ -5,7 +5,7 @@ import { LimitError } from '../../bencode/limits.ts';
 import { homeFolder } from '../../disk/home-folder.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
-import { parseFile } from '../options/option-values.ts';
+import { parseFile, profileOptions } from '../options/option-values.ts';
 import type { Configuration } from './parse.ts';
 
 /** The largest configuration file, in bytes. */
@@ -69,4 +69,14 @@ async function readConfig(file: string, { config }: ConfigOptions): Promise<Uint
     const message = `configuration file ${error.message.replace(/\.$/, '')}${hint}.`;
     throw new MetainfoError(error.code, message, { path: file, cause: error });
   }
+}
+
+/** Adds the options of reading torrents to a command, with the configuration file that gives the profile without them. */
+export function readingOptions(command: Command): Command {
+  return configFileOptions(profileOptions(command)).hook('preAction', async (_, action) => {
+    const { strict, compat, ...options } = action.opts();
+    if (strict || compat) return;
+    const profile = (await loadConfig(options))?.profile?.value;
+    if (profile === 'strict' || profile === 'compat') action.setOptionValueWithSource(profile, true, 'config');
+  });
 }

@@ -2,7 +2,7 @@
 import { untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { joinFirst } from '../../text/join-first.ts';
+import { joinFirst } from '../../text/printable.ts';
 import type { OptionsFor } from '../config/command-line.ts';
 import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
 import { type CreateJob, type ListedJob, requireDistinct } from './jobs-of-folders.ts';

@@ -15,8 +15,7 @@ import { fileOf, isStdout, nameOfTarget, realFile, requireWritable } from '../op
 import { planned } from '../parts/plan-in-parts.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines, writeResult } from '../terminal/output.ts';
-import { loadQueue } from './load.ts';
-import type { QueueTarget } from './options.ts';
+import { loadQueue, type QueueTarget } from './options.ts';
 import { nameOfConnection, placeWithin, realPath, realRoots } from './places.ts';
 
 /** Creates a torrent with the workers of a queue. */

@@ -1,5 +1,6 @@
-/** The options of commands that use a queue: its server, the store, and the names of folders. */
+/** The options of commands that use a queue: its server, the store, and the names of folders. Loads the code of queues. */
 import type { Command } from 'commander';
+import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { collectRoot, type NamedRoot, parseFolder, parsePositiveSize } from '../options/option-values.ts';
 
@@ -54,4 +55,16 @@ export function queueOf({ queue: given, root, store, partSize }: QueueingOptions
 /** Named folders as an object. */
 export function rootsOf(roots: readonly NamedRoot[]): Record<string, string> {
   return Object.fromEntries(roots.map(({ name, folder }) => [name, folder]));
+}
+
+/** @throws {MetainfoError} `ERR_QUEUE` if bullmq is not installed */
+export async function loadQueue(): Promise<typeof import('../../bullmq/index.ts')> {
+  try {
+    return await import('../../bullmq/index.ts');
+  } catch (cause) {
+    if (!/Cannot find (module|package) '(bullmq|ioredis|pg)'/.test((cause as Error).message)) throw cause;
+    const message =
+      'Queues need packages that are not installed: npm install bullmq ioredis (or pg for PostgreSQL), beside metainfo.';
+    throw new MetainfoError('ERR_QUEUE', message, { cause });
+  }
 }

@@ -1,8 +1,7 @@
 /** `metainfo verify --queue`: lets the workers of a queue hash the content. */
 import type { Engine } from '../../hash/engine.ts';
 import { folderStore } from '../../parts/store.ts';
-import { loadQueue } from './load.ts';
-import type { QueueTarget } from './options.ts';
+import { loadQueue, type QueueTarget } from './options.ts';
 import { placeWithin, realPath, realRoots } from './places.ts';
 
 /** An engine whose parts the workers hash, and how to close it. */

@@ -1,5 +1,4 @@
 /** Measures how fast an engine hashes from memory. */
-import { availableParallelism } from 'node:os';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import { checkedResources } from '../../hash/hash-request.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
@@ -14,7 +13,7 @@ const ROUNDS = 2;
 /** The rate of hashing from memory, in bytes per second. */
 export async function hashRate(version: TorrentVersion, options: GenerateOptions): Promise<number> {
   const { engine = defaultEngine() } = options;
-  const resources = checkedResources(options, version, availableParallelism());
+  const resources = checkedResources(options, version);
   const data = new Uint8Array(BYTES_PER_THREAD * resources.threads);
   const { length } = data;
   const files = [{ path: null, data, offset: 0, length, size: length, mtimeMs: 0 }];

@@ -7,7 +7,7 @@ import { FILE_ITEM, FILE_TREE_ITEM } from '../file-fields.ts';
 import { HashList, type HashSize } from '../hash-list.ts';
 import { isDictionary, keyOf } from '../input.ts';
 import type { Issues } from '../issues.ts';
-import { rawInfo } from './known-info.ts';
+import { rawInfo } from './infohash.ts';
 
 type Path = readonly (string | number)[];
 

@@ -20,12 +20,11 @@ import {
   Text,
 } from '../../errors/guard.ts';
 import { torrents } from '../../errors/shared.ts';
-import { padsIn } from '../../layout/padding.ts';
 import { safePaths } from '../../layout/safe-path.ts';
 import { formatMagnet, MAGNET, type Magnet } from '../../magnet/magnet.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { type DumpedDictionary, dumpTorrent } from '../dump.ts';
-import { type FileItem, v1Files } from '../file-item.ts';
+import { v1Files, v1List } from '../file-item.ts';
 import type { FileTreeItem, FlatFile } from '../flat-tree.ts';
 import type { InfoDictHybrid, InfoDictV1, InfoDictV2 } from '../info-dict.ts';
 import { Issues } from '../issues.ts';
@@ -44,8 +43,7 @@ import {
 } from '../ranges.ts';
 import { readOnly } from '../read-only.ts';
 import { indexesOfTree, indexRangesOf } from '../selection.ts';
-import { infohashOf } from './infohash.ts';
-import { rememberInfo } from './known-info.ts';
+import { infohashOf, rememberInfo } from './infohash.ts';
 import { decodeTopLevelWithoutLayers, type TopLevelFields } from './top-level.ts';
 import type { Torrent } from './torrent.ts';
 import { writeTorrentFile } from './torrent-io.ts';
@@ -308,8 +306,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   #filesOfList(): TorrentFile[] {
-    const list = v1Files(this.info as InfoDictV1) as FileItem[];
-    const isPad = padsIn(list, this.info.pieceLength);
+    const { list, isPad } = v1List(this.info);
     const visible = list.filter((file) => !isPad(file));
     return visible.map((file) => ({
       path: displayPath(file, this.#isSingle ? this.name : null),
@@ -412,8 +409,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   #indexesOfList(): number[] {
-    const list = v1Files(this.info as InfoDictV1) as FileItem[];
-    const isPad = padsIn(list, this.info.pieceLength);
+    const { list, isPad } = v1List(this.info);
     return list.flatMap((file, index) => (isPad(file) ? [] : [index]));
   }
 

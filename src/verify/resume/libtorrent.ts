@@ -2,10 +2,8 @@
 import { decode } from '../../bencode/decode.ts';
 import { encode } from '../../bencode/encode.ts';
 import { type BencodeMap, type Encodable, RawBencode } from '../../bencode/value.ts';
-import { padsIn } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
-import { type FileItem, v1Files } from '../../model/file-item.ts';
-import type { InfoDictV1 } from '../../model/info-dict.ts';
+import { v1List } from '../../model/file-item.ts';
 import { viewOfLayer } from '../../model/piece-layers.ts';
 import { type Torrent, TorrentBase } from '../../model/torrent/torrent.ts';
 import { nameBytes } from '../../text/name-bytes.ts';
@@ -110,8 +108,7 @@ function initialFields(torrent: Torrent, seconds: number): Map<string, Encodable
 function fileIndexes({ torrentVersion, info, files }: Torrent): (number | null)[] {
   let next = 0;
   if (torrentVersion === 'v1') {
-    const list = v1Files(info as InfoDictV1) as FileItem[];
-    const isPad = padsIn(list, info.pieceLength);
+    const { list, isPad } = v1List(info);
     return list.map((file) => (isPad(file) ? null : next++));
   }
   return files.flatMap(({ length }, i) => (length % info.pieceLength === 0 ? [i] : [i, null]));

@@ -4,8 +4,7 @@ import { decode } from '../../bencode/decode.ts';
 import { encode } from '../../bencode/encode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import { type BencodeMap, type Encodable, RawBencode } from '../../bencode/value.ts';
-import { padsIn } from '../../layout/padding.ts';
-import { type FileItem, v1Files } from '../../model/file-item.ts';
+import { v1List } from '../../model/file-item.ts';
 import type { InfoDictV1 } from '../../model/info-dict.ts';
 import { displayPath } from '../../model/ranges.ts';
 import { TorrentBase } from '../../model/torrent/torrent.ts';
@@ -59,8 +58,7 @@ export function rtorrentResume(content: ResumeContent): Uint8Array {
 /** The entries of the v1 file list, pad files included. */
 function filesOf({ torrent, files, good }: ResumeContent): Encodable[] {
   const info = torrent.info as InfoDictV1;
-  const list = v1Files(info) as FileItem[];
-  const isPad = padsIn(list, info.pieceLength);
+  const { list, isPad } = v1List(info);
   // A hybrid may list its files elsewhere than in the order of the tree.
   const byPath = new Map(files.map((file) => [file.path, file]));
   let start = 0;
