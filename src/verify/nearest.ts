@@ -75,8 +75,8 @@ export class NearestFiles {
 
 /** The deepest folder above each path in which it parts from another one. */
 function foldersAbove(paths: readonly string[]): Map<string, Folder> {
-  // The lowest character in place of the separator, so that the paths in a folder follow each other.
-  const sorted = paths.map((path) => ({ path, key: path.replaceAll(nodePath.sep, '\0') }));
+  // The lowest character as the separator keeps the paths in a folder together. `replaceAll` would make chains of pieces.
+  const sorted = paths.map((path) => ({ path, key: path.split(nodePath.sep).join('\0') }));
   sorted.sort((a, b) => (a.key < b.key ? -1 : 1));
   const root: Folder = { length: 0, depth: 0, above: null, files: new Map() };
   const folders = new Map<string, Folder>();
