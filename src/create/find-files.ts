@@ -1,5 +1,4 @@
 /** Finds the files of a draft on disk and among its sources, in the order of the torrent. */
-
 import { type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
 import type { StoredLink } from '../disk/scan-links.ts';
 import { FileTable } from '../layout/file-table.ts';

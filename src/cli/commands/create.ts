@@ -93,6 +93,7 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
     if (!options.json) await writeLines(await creationLines(findings, plan, options), stderr);
   };
   const created = await runCreate(paths, options, { progress, signal, onFindings });
-  const object = summaryJson({ ...created, warnings }, options);
+  // A quiet run computes no infohashes, which would load node:crypto.
+  const object = options.json ? summaryJson({ ...created, warnings }, options) : {};
   await writeResult({ json: options.json }, object, summaryLines(created, options), reportTo(created.target));
 }

@@ -1,5 +1,4 @@
 /** Describes the layout of a torrent as plain data: everything that can be known before a byte of content is read. */
-
 import type { LeftOutReason } from '../../disk/scan.ts';
 import type { Problem } from '../../disk/scan-problems.ts';
 import { throwIfAborted } from '../../errors/cancel.ts';
