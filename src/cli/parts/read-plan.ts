@@ -43,7 +43,7 @@ export function openerOf({ files }: TorrentPlan, allowed: readonly string[] = []
     const onRedirect = (to: URL) => {
       if (!isAllowed(to)) throw notAllowed(`${url} redirects to ${to.host}`);
     };
-    if (url !== null) return webFile(url, {}, onRedirect);
+    if (url !== null) return webFile(url, { onRedirect });
     const message = `${path} was planned from a source without a URL: hash its parts with the library, and its option open`;
     throw invalidArgument(message, { path });
   };

@@ -11,11 +11,8 @@ export interface WebTarget extends Pick<WebUrl, 'href' | 'authorization'> {
   idleTimeout: number;
   /** How often a request is repeated. */
   retries: number;
-  onRedirect?: OnRedirect | undefined;
+  onRedirect?: ((to: URL) => void) | undefined;
 }
-
-/** Throws to refuse a redirect. */
-export type OnRedirect = (to: URL) => void;
 
 /** The answer of a server. */
 export interface WebAnswer {

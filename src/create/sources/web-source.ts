@@ -1,8 +1,8 @@
 /** Web objects as sources: reads a file on a web server with range requests, and finds out if it is replaced meanwhile. */
 import { MetainfoError } from '../../errors/errors.ts';
-import { checkOptions, type OptionStructs, Signal, Size } from '../../errors/guard.ts';
+import { Callback, checkOptions, type OptionStructs, Signal, Size } from '../../errors/guard.ts';
 import type { RangeReader } from './source-data.ts';
-import { type OnRedirect, refusal, request, type WebAnswer, type WebTarget, webError } from './web-retries.ts';
+import { refusal, request, type WebAnswer, type WebTarget, webError } from './web-retries.ts';
 import { parseWebUrl } from './web-url.ts';
 
 /** The options of {@link webFile}. */
@@ -23,6 +23,8 @@ export interface WebFileOptions {
   retries?: number | undefined;
   /** Cancels the first request. Later requests are cancelled with the job that reads the source. */
   signal?: AbortSignal | undefined;
+  /** Called before a redirect is followed. It may throw a {@link MetainfoError} to refuse it. */
+  onRedirect?: ((to: URL) => void) | undefined;
 }
 
 /** A file on a web server: a range reader for the `data` of a source. */
@@ -47,7 +49,7 @@ export interface WebFile extends RangeReader {
 /** Bytes of a request: few requests for a large file, and little memory. */
 const REQUEST_SIZE = 4 * 2 ** 20;
 
-const WEB_FILE: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Size, signal: Signal };
+const WEB: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Size, signal: Signal, onRedirect: Callback };
 
 /**
  * Asks a web server for the size of a file, and makes a range reader of it. Each range is requested on condition that the file is
@@ -56,7 +58,6 @@ const WEB_FILE: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Si
  * Its reads fail with `ERR_FILE_CHANGED` if the file was replaced, and with `ERR_HTTP` for any other answer that cannot be used.
  *
  * @param url A URL of http or https. Credentials in it are sent to its server only, and are in no message and no torrent.
- * @param onRedirect Called with the URL of each redirect. It may throw a {@link MetainfoError} to refuse it.
  * @throws {MetainfoError} `ERR_HTTP` if the server cannot be reached, refuses the request, or does not support range requests;
  *   `ERR_INVALID_ARGUMENT`
  * @throws {AbortError} if the signal fires; its reason is the `cause`
@@ -86,8 +87,9 @@ const WEB_FILE: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Si
  * my film.mkv 50000 "1" etag
  * ```
  */
-export async function webFile(url: string, options: WebFileOptions = {}, onRedirect?: OnRedirect): Promise<WebFile> {
-  const { idleTimeout = 30_000, retries = 4, signal } = checkOptions(options, WEB_FILE, { example: '{ retries: 2 }' });
+export async function webFile(url: string, options: WebFileOptions = {}): Promise<WebFile> {
+  const checked = checkOptions(options, WEB, { example: '{ retries: 2 }' });
+  const { idleTimeout = 30_000, retries = 4, signal, onRedirect } = checked;
   const { href, authorization, name } = parseWebUrl(url);
   // A longer timer would fire at once.
   const timer = Math.min(Math.max(1, idleTimeout), 2 ** 31 - 1);
