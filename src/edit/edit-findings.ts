@@ -40,9 +40,10 @@ function ofPrivate({ info, flatTrackers, nodes }: Torrent): Finding[] {
 }
 
 function absent(removed: readonly string[] | undefined, known: readonly string[], noun: string): Finding[] {
-  const keys = new Set(known.map(urlKey));
+  const keyOf = noun === 'key' ? String : urlKey;
+  const keys = new Set(known.map(keyOf));
   const advice = noun === 'key' ? '' : 'metainfo show lists those that it has.';
-  const missing = (removed ?? []).filter((url) => !keys.has(urlKey(url)));
+  const missing = (removed ?? []).filter((url) => !keys.has(keyOf(url)));
   return missing.map((url) =>
     warning('not_in_torrent', url, `The torrent does not have the ${noun} ${shown(url)}.`, { advice }),
   );

@@ -455,6 +455,8 @@ describe('edit', () => {
       'not_in_torrent: nothing',
       'not_in_torrent: none',
     ]);
+    // Keys are no URLs, whose case and blanks do not count.
+    assert.deepEqual(warned({ extra: { 'zz custom ': null } }), ['not_in_torrent: zz custom ']);
     assert.deepEqual(warned({ name: 'a\u200eb' }), ['client_name: a\u200eb']);
     assert.deepEqual(warned({ name: 'n'.repeat(245) }), [`client_name: ${'n'.repeat(245)}`]);
     assert.deepEqual(warned({ name: 'a' }), []);
