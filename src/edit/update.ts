@@ -126,13 +126,14 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
   const checked = checkOptions(options, UPDATE);
   const root = await contentRoot(torrent, pathRoot);
   const { include, exclude, followOutside, skipUnreadable, hidden, attributes } = checked;
+  const policies = { include, exclude, followOutside, skipUnreadable, hidden, attributes };
   const known = new KnownFiles(torrent, checked);
   const draft = new TorrentCreate({
     pathRoot: root,
     info: { name: torrent.info.name },
     pieceLength: checked.pieceLength ?? torrent.info.pieceLength,
     symlinks: checked.symlinks ?? (known.links.size > 0 ? 'store' : 'follow'),
-    ...{ include, exclude, followOutside, skipUnreadable, hidden, attributes },
+    ...policies,
   });
   const hashed = await layOutAndHash(draft, {
     ...checked,
