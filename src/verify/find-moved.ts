@@ -1,5 +1,4 @@
 /** Finds content that was renamed or moved: files of the same size as missing ones, with the hashes that the torrent has. */
-
 import { stat } from 'node:fs/promises';
 import { realPath } from '../disk/real-path.ts';
 import { fromSystemError, type MetainfoError, requirePath } from '../errors/errors.ts';
