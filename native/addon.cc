@@ -14,6 +14,7 @@
 #include "binding/layer_roots.h"
 #include "binding/limits.h"
 #include "binding/scan.h"
+#include "binding/short_file.h"
 #include "binding/stat_files.h"
 #include "core/threads/thread_pool.h"
 
@@ -38,10 +39,12 @@ static Napi::Object init(Napi::Env env, Napi::Object exports) {
   stay_loaded();
   metainfo::Environment::define(env, [] { metainfo::ThreadPool::process().end_parked(); });
   exports.Set("HashJob", metainfo::HashJob::define(env));
+  exports.Set("hashBytes", Napi::Function::New<metainfo::hash_bytes>(env, "hashBytes"));
   exports.Set("hashNow", Napi::Function::New<metainfo::hash_now>(env, "hashNow"));
   exports.Set("layerRoots", Napi::Function::New<metainfo::layer_roots>(env, "layerRoots"));
   exports.Set("limits", Napi::Function::New<metainfo::limits>(env, "limits"));
   exports.Set("Scan", metainfo::Scan::define(env));
+  exports.Set("ShortFile", metainfo::ShortFileBinding::define(env));
   exports.Set("statFiles", Napi::Function::New<metainfo::stat_files>(env, "statFiles"));
   metainfo::define_file_table(exports);
   metainfo::define_kernels(env, exports);

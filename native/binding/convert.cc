@@ -112,11 +112,15 @@ DiskColumns to_disk_columns(const Napi::Object& value) {
 
 }  // namespace
 
+Version to_version(const Napi::String& text) {
+  const std::string version = text.Utf8Value();
+  return version == "v1" ? Version::v1 : version == "v2" ? Version::v2 : Version::hybrid;
+}
+
 HashRequest to_request(const Napi::Object& value, Napi::Array& memory) {
   const Napi::Env env = value.Env();
   HashRequest request;
-  const std::string version = text(value, "version");
-  request.version = version == "v1" ? Version::v1 : version == "v2" ? Version::v2 : Version::hybrid;
+  request.version = to_version(get<Napi::String>(value, "version", &Napi::Value::IsString));
   request.piece_length = size(value, "pieceLength");
   request.read_size = static_cast<std::size_t>(size(value, "readSize"));
   request.mark_missing = text(value, "onMissing") == "mark";

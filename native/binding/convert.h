@@ -12,6 +12,9 @@ namespace metainfo {
 // throws Napi::Error.
 HashRequest to_request(const Napi::Object& value, Napi::Array& memory);
 
+// The version that a request names.
+Version to_version(const Napi::String& text);
+
 // Makes the Digests of src/hash/addon.ts. The bytes are moved, or copied if the runtime allows no external
 // buffers.
 Napi::Object to_digests(Napi::Env env, Version version, Digests digests);

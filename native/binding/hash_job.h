@@ -1,5 +1,5 @@
 // The JavaScript class HashJob: starts hashing a request, reports progress and cancels. hashNow(): hashes a
-// request at once.
+// request at once. hashBytes(): hashes bytes at once.
 #pragma once
 
 #include <napi.h>
@@ -26,6 +26,9 @@ class HashJob : public Napi::ObjectWrap<HashJob> {
 
 // Binding.hashNow in src/hash/addon.ts.
 Napi::Value hash_now(const Napi::CallbackInfo& info);
+
+// Binding.hashBytes in src/hash/addon.ts.
+Napi::Value hash_bytes(const Napi::CallbackInfo& info);
 
 // Called by AsyncJob.
 void settle(Napi::Env env, Job& job, Napi::Promise::Deferred& deferred);

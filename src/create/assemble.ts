@@ -7,6 +7,7 @@ import type { PackedTrees } from '../hash/file-digests.ts';
 import { inSlices, joinInSlices } from '../jobs/slices.ts';
 import { TORRENT } from '../model/codec.ts';
 import { HashList } from '../model/hash-list.ts';
+import type { PieceLayers } from '../model/piece-layers.ts';
 import { createdTorrent, type EncodedTorrent, type LazyPath } from '../model/torrent/created-torrent.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
 import { encodedFileList, encodedFileTree, hasPlainEntries } from './file-list.ts';
@@ -36,19 +37,24 @@ export async function assemble(
   { fileList, isHashedHere = false }: AssembleOptions = {},
 ): Promise<Torrent> {
   const content = await contentKeys(layout, digests, fileList === undefined ? await encodedFileList(layout) : fileList);
-  const torrent = new Map<string, Encodable>(layout.otherFields);
-  const info = new Map<string, Encodable>(torrent.get('info') as ReadonlyMap<string, Encodable>);
-  for (const [key, value] of content.info) if (value !== null) info.set(key, value);
-  if (content.pieceLayers) torrent.set('piece layers', content.pieceLayers);
-  const bytes = await joinInSlices(encodeParts(torrent.set('info', info)));
+  const bytes = await joinInSlices(encodeParts(withContent(layout, content)));
   // Limits are for untrusted input. `warn` has reported what other readers will refuse.
   if (!isHashedHere || !hasPlainEntries(layout.files)) return fromOwnBytes(bytes, { limits: NO_LIMITS });
   const totals = await totalsOf(layout);
   return createdTorrent({ version: layout.version, bytes, encoded: encodedSizes(content), totals });
 }
 
+/** The torrent of a layout as bencode. */
+export function withContent({ otherFields }: SizedLayout, content: ContentKeys): Map<string, Encodable> {
+  const torrent = new Map<string, Encodable>(otherFields);
+  const info = new Map<string, Encodable>(torrent.get('info') as ReadonlyMap<string, Encodable>);
+  for (const [key, value] of content.info) if (value !== null) info.set(key, value);
+  if (content.pieceLayers) torrent.set('piece layers', content.pieceLayers);
+  return torrent.set('info', info);
+}
+
 /** The sizes of the encoded values that a torrent decodes when they are first accessed. */
-function encodedSizes({ info, pieceLayers }: ContentKeys): EncodedTorrent['encoded'] {
+export function encodedSizes({ info, pieceLayers }: ContentKeys): EncodedTorrent['encoded'] {
   const sizes = new Map<LazyPath, number>();
   const add = (path: LazyPath, value: Encodable | null | undefined) => {
     if (value instanceof RawBencode) sizes.set(path, value.bytes.length);
@@ -70,20 +76,35 @@ async function totalsOf({ files, pieceLength }: SizedLayout): Promise<EncodedTor
 
 /** The keys of a torrent that describe its files, from a layout and its digests. */
 export async function contentKeys(
-  { version, isSingleFile, files, pieceLength }: SizedLayout,
+  layout: SizedLayout,
   { pieces, trees }: Pick<TorrentDigests, 'pieces' | 'trees'>,
   fileList: RawBencode | null,
 ): Promise<ContentKeys> {
+  const { files, pieceLength } = layout;
+  const fileTree = trees && (await encodedFileTree(files, trees.roots));
+  const layers = trees && (await pieceLayersOf(files.lengths, trees, pieceLength));
+  return keysOf(layout, { pieces, fileList, fileTree, layers });
+}
+
+/** The hashes of a layout, and its lists of files as bencode. */
+interface Content {
+  pieces: Uint8Array | null;
+  fileList: RawBencode | null;
+  fileTree: RawBencode | null;
+  layers: PieceLayers | null;
+}
+
+export function keysOf({ version, isSingleFile, files, pieceLength }: SizedLayout, content: Content): ContentKeys {
+  const { pieces, fileList, fileTree, layers } = content;
   const info = new Map<string, Encodable | null>([
-    ['file tree', trees && (await encodedFileTree(files, trees.roots))],
+    ['file tree', fileTree],
     ['files', fileList],
     ['length', isSingleFile && version !== 'v2' ? files.totalLength : null],
-    ['meta version', trees && 2],
+    ['meta version', fileTree && 2],
     ['piece length', pieceLength],
     ['pieces', pieces],
   ]);
-  const layers = trees && TORRENT.pieceLayers.encode(await pieceLayersOf(files.lengths, trees, pieceLength));
-  return { info, pieceLayers: layers && new RawBencode(encode(layers)) };
+  return { info, pieceLayers: fileTree && layers && new RawBencode(encode(TORRENT.pieceLayers.encode(layers))) };
 }
 
 /** The piece layers of the files that are longer than a piece, by pieces root. */

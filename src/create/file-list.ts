@@ -76,6 +76,11 @@ export async function encodedFileTree(files: FileTable<ListedFile>, roots: Uint8
   // Roots of another size come from an engine of a caller: reading the tree reports them.
   const addon = roots.length === files.length * 32 ? addonFor(files) : null;
   if (addon) return new RawBencode(await tableResult(addon.encodeFileTree(files.columns, roots)));
+  return fileTreeOf(files, roots);
+}
+
+/** {@link encodedFileTree} for few files. */
+export function fileTreeOf(files: FileTable<ListedFile>, roots: Uint8Array): RawBencode {
   const flat = files.map(({ path, length, attr, symlinkPath, extra }, i): FlatFile => {
     const piecesRoot = length === 0 ? null : roots.subarray(i * 32, (i + 1) * 32);
     const keys = { ...(attr !== undefined && { attr }), ...(symlinkPath && { symlinkPath }), ...(extra && { extra }) };

@@ -13,6 +13,7 @@ import type { HashCache } from './cache/cache.ts';
 import type { Draft } from './draft-fields.ts';
 import { encodedFileList } from './file-list.ts';
 import { warn } from './findings/warnings.ts';
+import { generateShort } from './generate-short.ts';
 import { type HashedLayout, type HashOptions, hashLayout, isWorthCaching } from './hash.ts';
 import { requireMatch } from './match-draft.ts';
 import type { CacheChoice, GenerateOptions } from './options.ts';
@@ -38,6 +39,10 @@ export interface MadeTorrent {
 
 /** Makes the torrent of a draft. See {@link TorrentCreate.generate}. */
 export async function generate(draft: Draft, options: GenerateOptions): Promise<MadeTorrent> {
+  const now = generateShort(draft, options);
+  // Every await takes a moment.
+  const made = now instanceof Promise ? await now : now;
+  if (made) return made;
   const sources = detachMemory(sourceFiles(draft.fields.sources ?? []));
   const streams = takeStreams(sources);
   try {

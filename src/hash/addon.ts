@@ -79,6 +79,19 @@ export interface Addon {
   /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (request: NativeHashRequest) => HashJob;
+  /**
+   * Reads and hashes a file of 1 to `maxBytes` bytes on a thread of its own; follows links. `hashes` are as in {@link hashBytes}.
+   * Null for anything else.
+   */
+  readonly ShortFile: new (
+    path: string,
+    version: HashRequest['version'],
+    pieceLength: number,
+    maxBytes: number,
+  ) => {
+    readonly done: Promise<{ length: number; mtimeMs: number; ctimeMs: number; hashes: Uint8Array } | null>;
+    cancel(): void;
+  };
   /** Lists folders on threads of its own. Follows no link. */
   readonly Scan: new (
     request: ScanRequest,
@@ -116,6 +129,13 @@ export interface Addon {
    * getter could detach the data of another file.
    */
   hashNow(request: HashRequest): Digests;
+  /**
+   * Hashes bytes while the caller waits: only few. Pieces have at least 16 KiB.
+   *
+   * @param out Gets the SHA-1 of each piece (v1 and hybrid), then the pieces root and, if there are several pieces, the piece layer
+   *   (v2 and hybrid). Its size must be exactly that.
+   */
+  hashBytes(data: Uint8Array, version: HashRequest['version'], pieceLength: number, out: Uint8Array): void;
   /**
    * Calls stat(2) for many files on threads of its own and follows links. Gives nine numbers per file: errno (or 0), mode,
    * size, `mtimeMs`, `ctimeMs`, device, inode, and the nanoseconds within the second of both times. Empty if the system grants no thread.

@@ -104,6 +104,30 @@ export interface Engine {
   readonly kernel: string;
   /** @internal Starts a hash job and returns at once. If the job fails, its `done` rejects. */
   start(request: HashRequest): HashJob;
+  /** @internal Absent where a job costs no more than that. */
+  short?: ShortEngine;
+}
+
+/** The most bytes that a {@link ShortEngine} hashes. */
+export const MAX_SHORT = 64 * 2 ** 10;
+
+/** Hashes single files of 1 to {@link MAX_SHORT} bytes, without a request. Pieces have at least 16 KiB. */
+export interface ShortEngine {
+  /** Hashes bytes while the caller waits. They must not be shared with another thread. */
+  hash(data: Uint8Array, version: HashRequest['version'], pieceLength: number): Digests;
+  /** Reads and hashes a file in one step. Null for anything but a short file that did not change meanwhile, and after `cancel`. */
+  hashFile(
+    path: string,
+    version: HashRequest['version'],
+    pieceLength: number,
+  ): { done: Promise<ShortFile | null>; cancel(): void };
+}
+
+/** A short file on disk, and its hashes. */
+export interface ShortFile {
+  /** Its bytes, and its times in milliseconds since 1970. */
+  file: { length: number; mtimeMs: number; ctimeMs: number };
+  digests: Digests;
 }
 
 /** Marks an engine as one of this package, or of another copy of it, and freezes it: its digests are right, and nobody else holds or changes them. */

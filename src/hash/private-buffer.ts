@@ -13,7 +13,7 @@ export function allocPrivate(size: number): Buffer {
 
 /** Private buffers that nobody uses. Allocating a buffer takes several times as long as copying into one. */
 const spare: Buffer[] = [];
-const MAX_SPARE = 16;
+const MAX_SPARE = 64;
 
 /** Returns the bytes themselves if they are private, else a private copy. */
 export function privateCopy(bytes: Uint8Array): Uint8Array {

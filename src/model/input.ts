@@ -78,6 +78,7 @@ export function fromInput(
 
 /** Replaces a name that is not UTF-8 by the one in UTF-8 that an old creator wrote beside it, as reading does. */
 function takeUtf8(model: Record<string, unknown>, name: string, utf8: string): void {
+  if (model[utf8] === undefined) return;
   const [given, shownParts] = [[model[name]].flat(), [model[utf8]].flat()];
   const isText = shownParts.length === given.length && shownParts.every((part) => typeof part === 'string');
   if (isText && given.some(isUint8Array)) model[name] = model[utf8];

@@ -25,13 +25,19 @@ export function readOnly<T>(value: T): T {
 function guardFields(owner: object): void {
   for (const name of Object.keys(owner)) {
     const { value } = Object.getOwnPropertyDescriptor(owner, name) as PropertyDescriptor;
+    // Most fields are null, a text or a number.
+    if (typeof value !== 'object' || value === null) continue;
     if (!needsCopy(name, value)) readOnly(value);
+    else if (isMap(value) && value.size === 0) Object.defineProperty(owner, name, EMPTY);
     else
       Object.defineProperty(owner, name, {
         get: () => (isDate(value) ? new Date(value) : copyOfValue<unknown>(value)),
       });
   }
 }
+
+/** One accessor for all objects: V8 makes a hidden class for each accessor of its own. */
+const EMPTY = { get: () => new Map() };
 
 function needsCopy(name: string, value: unknown): boolean {
   return isUint8Array(value) || isDate(value) || name === 'extra' || (Array.isArray(value) && value.some(isUint8Array));

@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "core/hash/hash_request.h"
 #include "core/threads/worker_thread.h"
@@ -94,5 +97,15 @@ struct FileStatus {
   double ctime_ns = 0;
 };
 FileStatus file_status(const char* path);
+
+// A whole file in memory.
+struct ShortFile {
+  FileStatus status;
+  std::vector<std::uint8_t> bytes;
+};
+
+// Reads a regular file of 1 to `max` bytes, through links. Empty for any other file, after an error, if the
+// file changed meanwhile, and on Windows. Throws std::bad_alloc.
+std::optional<ShortFile> read_short_file(const char* path, std::size_t max);
 
 }  // namespace metainfo

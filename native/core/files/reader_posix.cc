@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 #include "core/files/files_posix.h"
 #include "core/files/reader.h"
@@ -91,6 +92,32 @@ FileStatus file_status(const char* path) {
     if (errno != EINTR) return {errno};
   }
   return to_file_status(status);
+}
+
+std::optional<ShortFile> read_short_file(const char* path, std::size_t max) {
+  struct File {
+    ~File() {
+      if (descriptor >= 0) ::close(descriptor);
+    }
+    const int descriptor;
+  };
+  const File file{retrying([&] { return ::open(path, kOpenFile); })};
+  struct stat before;
+  if (file.descriptor < 0 || retrying([&] { return ::fstat(file.descriptor, &before); }) < 0) return {};
+  const auto size = static_cast<std::uint64_t>(before.st_size);
+  if (!S_ISREG(before.st_mode) || size == 0 || size > max) return {};
+  // One byte more shows that the file has grown.
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size) + 1);
+  std::size_t filled = 0;
+  for (ssize_t count = 1; count > 0 && filled < bytes.size(); filled += static_cast<std::size_t>(count)) {
+    count = retrying([&] { return ::read(file.descriptor, &bytes[filled], bytes.size() - filled); });
+    if (count < 0) return {};
+  }
+  struct stat after;
+  if (filled != size || retrying([&] { return ::fstat(file.descriptor, &after); }) < 0) return {};
+  if (after.st_size != before.st_size || mtime_ms(after) != mtime_ms(before)) return {};
+  bytes.pop_back();
+  return ShortFile{to_file_status(before), std::move(bytes)};
 }
 
 }  // namespace metainfo

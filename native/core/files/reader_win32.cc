@@ -85,6 +85,8 @@ FileStatus file_status(const char* path) {
   return status;
 }
 
+std::optional<ShortFile> read_short_file(const char*, std::size_t) { return {}; }
+
 }  // namespace metainfo
 
 #endif

@@ -30,7 +30,7 @@ export function decodeTopLevelWithoutLayers(map: BencodeMap, issues: Issues): To
   return { ...noFields(), ...decodeFields(map, WITHOUT_LAYERS, issues) } as TopLevelFields;
 }
 
-/** A function, because `extra` must be a new Map for each torrent. */
-const noFields = () => ({ ...NULLS, extra: new Map() });
+/** No fields: a function, because `extra` must be a new Map for each torrent. */
+export const noFields = () => ({ ...NULLS, extra: new Map() });
 
 const NULLS = Object.fromEntries(Object.keys(TORRENT).map((name) => [name, null]));

@@ -108,6 +108,13 @@ interface ValidatedBytes {
 
 const WRITE: OptionStructs<WriteOptions> = { force: Flag, mtime: DateTime, beneath: Path, signal: Signal };
 const DUMP: OptionStructs<{ mode?: 'str' | 'binary' | undefined }> = { mode: oneOf('str', 'binary') };
+/** An own property. All torrents share the accessor, because V8 makes a hidden class for each accessor of its own. */
+const INFO_BYTES = {
+  enumerable: true,
+  get(this: Torrent) {
+    return copyOf(TorrentBase.bytesOf(this).infoBytes);
+  },
+};
 const Paths = expected<readonly string[]>(
   'a list of paths',
   (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
@@ -165,7 +172,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** Unknown keys beside `info`: keys with one character per byte, values as the decoder gives them. */
   readonly extra: BencodeMap;
   /** A copy of the raw `info` dictionary, which the infohash is the hash of. */
-  readonly infoBytes: Uint8Array;
+  declare readonly infoBytes: Uint8Array;
   /** Issues that did not make the torrent invalid. */
   readonly warnings: readonly Issue[];
   readonly #own: ValidatedBytes;
@@ -217,7 +224,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     this.similar = distinct(fields.info.similar, fields.similar, toHex);
     this.collections = distinct(fields.info.collections, fields.collections, (name) => name);
     this.extra = fields.extra;
-    this.infoBytes = validated.infoBytes;
+    Object.defineProperty(this, 'infoBytes', INFO_BYTES);
     this.warnings = validated.warnings;
     // A copy, because the caller may change its context.
     this.#own = { ...validated, infohashes: validated.infohashes ?? {}, context: { ...validated.context } };

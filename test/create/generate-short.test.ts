@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import type { TorrentCreateInput } from '../../src/create/draft-input.ts';
+import { generateShort } from '../../src/create/generate-short.ts';
+import { nodeEngine } from '../../src/hash/node.ts';
+import { Torrent } from '../../src/model/torrent/torrent.ts';
+import { runs } from '../support/runs.ts';
+
+const BLOCK = 16384;
+const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
+
+/** Bytes with a prime period, so that swapped blocks change a hash. */
+const content = (size: number) => Buffer.from(Uint8Array.from({ length: size }, (_, i) => (i % 251) + 1));
+
+const sizes = fc.oneof(
+  fc.integer({ min: 1, max: 4 * BLOCK }),
+  fc.constantFrom(1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 1, 4 * BLOCK - 1, 4 * BLOCK),
+);
+const text = fc.string({ unit: 'binary' }).map((one) => one.toWellFormed());
+const url = fc.constantFrom(
+  'udp://a.example:80/announce',
+  'HTTP://b.example',
+  'https://c.example/a b',
+  'wss://d.example',
+);
+const names = fc.oneof(
+  fc.stringMatching(/^[a-zé]{1,20}(\.bin)?$/),
+  fc.constantFrom('\u200e', 'a\u202eb', '_____padding_file_0_', 'CON', 'a\\b', '.hidden', 'x'.repeat(300), '\u{1f600}'),
+);
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
+const fields = fc.record(
+  {
+    comment: fc.option(text),
+    createdBy: fc.option(text),
+    creationDate: fc.option(fc.date({ min: new Date(0), max: new Date('9999-01-01'), noInvalidDate: true })),
+    urlList: fc.oneof(url, fc.array(url)),
+    httpseeds: fc.array(url),
+    nodes: fc.array(fc.tuple(fc.constantFrom('a.example', '10.0.0.1'), fc.integer({ min: 1, max: 65535 }))),
+    similar: fc.array(fc.constant('ab'.repeat(20)), { maxLength: 2 }),
+    collections: fc.array(fc.constantFrom('a', 'b'), { maxLength: 3 }),
+    extra: fc.constantFrom(new Map(), new Map([['unknown', 5]])),
+  },
+  { requiredKeys: [] },
+);
+const trackers = fc.oneof(
+  fc.constant({}),
+  fc.record({ trackers: fc.oneof(fc.array(url), fc.array(fc.array(url))) }),
+  fc.record({ announce: url }),
+  fc.record({ announce: url, announceList: fc.array(fc.array(url)) }),
+);
+const info = fc.record(
+  {
+    private: fc.boolean(),
+    source: text,
+    updateUrl: url,
+    pieceLength: fc.constantFrom(BLOCK, 2 * BLOCK, 2 ** 20, 2 ** 30),
+    extra: fc.constantFrom(new Map(), new Map([['x', 'y']])),
+  },
+  { requiredKeys: [] },
+);
+
+const drafts = fc
+  .record({ size: sizes, name: names, fields, trackers, info: optional(info) })
+  .map(({ size, name, fields: others, trackers: theirs, info: own }): { given: TorrentCreateInput; size: number } => ({
+    size,
+    given: {
+      ...others,
+      ...theirs,
+      ...(own && { info: own }),
+      sources: [{ path: name, data: content(size) }],
+    } as TorrentCreateInput,
+  }));
+
+/** Everything that a torrent gives out. */
+function allOf(torrent: Torrent): object {
+  const { files, flatFiles, infohashV1, infohashV2, nFiles, nPieces, totalSize, fileSize, name } = torrent;
+  return {
+    torrent: { ...torrent },
+    files,
+    flatFiles,
+    infohashV1,
+    infohashV2,
+    nFiles,
+    nPieces,
+    totalSize,
+    fileSize,
+    name,
+  };
+}
+
+describe('the torrent of a short file on disk', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'metainfo-short-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** The torrent and times of a path by the short way, which must be taken or not, and by the general one. */
+  async function bothWays(pathRoot: string, version: (typeof VERSIONS)[number], isShort: boolean) {
+    const draft = new TorrentCreate({ pathRoot });
+    const made = await generateShort(draft, { version });
+    assert.equal(made !== null, isShort, `${pathRoot} is short: ${made !== null}`);
+    const short = await draft.generateWithTimes({ version });
+    const general = await draft.generateWithTimes({ version, onProgress: () => {} });
+    assert.deepEqual(short.torrent.bencode(), general.torrent.bencode());
+    assert.deepStrictEqual(allOf(short.torrent), allOf(general.torrent));
+    assert.deepStrictEqual(short.fileTimes, general.fileTimes);
+  }
+
+  const skip =
+    process.env['METAINFO_ENGINE'] === 'node' || process.platform === 'win32'
+      ? 'needs the native engine on POSIX'
+      : false;
+
+  it('is the one that the general path makes, at every edge of its size', { skip }, async () => {
+    for (const size of [1, BLOCK - 1, BLOCK, BLOCK + 1, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 1]) {
+      const file = path.join(folder, `${size}.bin`);
+      await writeFile(file, content(size));
+      for (const version of VERSIONS) await bothWays(file, version, size <= 4 * BLOCK);
+    }
+  });
+
+  it('may be reached through links and a path that is not normal', { skip }, async () => {
+    const file = path.join(folder, 'file');
+    await writeFile(file, content(100));
+    await symlink('file', path.join(folder, 'link'));
+    await symlink('.', path.join(folder, 'here'));
+    await bothWays(path.join(folder, 'link'), 'v1', true);
+    await bothWays(path.join(folder, 'here', 'file'), 'v1', true);
+    await bothWays(`${folder}/here//./file`, 'v1', true);
+  });
+
+  it('fails as the general path does', async () => {
+    const make = (name: string, options = {}) =>
+      new TorrentCreate({ pathRoot: path.join(folder, name) }).generate(options);
+    await writeFile(path.join(folder, 'empty'), '');
+    await assert.rejects(make('empty'), { code: 'ERR_NO_DATA' });
+    await assert.rejects(make('missing'), { code: 'ERR_NOT_FOUND', path: path.join(folder, 'missing') });
+    await writeFile(path.join(folder, 'a'), 'content');
+    await assert.rejects(make('a', { outputPath: path.join(folder, 'a') }), { code: 'ERR_OUTPUT_IS_INPUT' });
+    await assert.rejects(make('a', { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
+    assert.equal((await make('a', { outputPath: path.join(folder, 'a.torrent') })).totalSize, 7);
+  });
+
+  it('is made many times at once, and all jobs of a signal are cancelled', async () => {
+    const file = path.join(folder, 'many');
+    await writeFile(file, content(BLOCK));
+    const draft = new TorrentCreate({ pathRoot: file });
+    const made = await Promise.all(Array.from({ length: 100 }, () => draft.generate()));
+    assert.equal(new Set(made.map(({ infohashV2 }) => infohashV2)).size, 1);
+    const controller = new AbortController();
+    const jobs = Array.from({ length: 100 }, () => draft.generate({ signal: controller.signal }));
+    controller.abort();
+    const results = await Promise.allSettled(jobs);
+    const failed = results.filter((one) => one.status === 'rejected');
+    assert.ok(failed.length > 50, `${failed.length} failed`);
+    for (const { reason } of failed) assert.equal((reason as { code: string }).code, 'ERR_ABORTED');
+  });
+});
+
+describe('the torrent of a short source', () => {
+  it('is the one that the general path makes, and the one that its bytes give', {
+    skip: process.env['METAINFO_ENGINE'] === 'node' && 'needs the native engine',
+  }, async () => {
+    let [made, short] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(drafts, fc.constantFrom(...VERSIONS), async ({ given }, version) => {
+        const draft = new TorrentCreate(given);
+        made += 1;
+        if (generateShort(draft, { version, onWarning: () => {} })) short += 1;
+        const torrent = await draft.generate({ version, onWarning: () => {} });
+        // Progress is reported by the general path only.
+        const general = await draft.generate({ version, onWarning: () => {}, onProgress: () => {} });
+        assert.deepEqual(torrent.bencode(), general.bencode());
+        assert.deepStrictEqual(allOf(torrent), allOf(general));
+        assert.deepStrictEqual(allOf(torrent), allOf(Torrent.fromBytes(torrent.bencode())));
+      }),
+      { numRuns: runs(600) },
+    );
+    assert.ok(short > made / 4, `${short} of ${made} drafts were short`);
+  });
+
+  it('has the hashes that node:crypto computes', async () => {
+    for (const size of [1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5, 4 * BLOCK]) {
+      for (const pieceLength of [BLOCK, 2 * BLOCK, 8 * BLOCK]) {
+        const data = content(size);
+        const torrent = await new TorrentCreate({ sources: [{ path: 'a', data }], pieceLength }).generate();
+        const pieces: Buffer[] = [];
+        for (let at = 0; at < size; at += pieceLength)
+          pieces.push(
+            createHash('sha1')
+              .update(data.subarray(at, at + pieceLength))
+              .digest(),
+          );
+        assert.deepEqual(Buffer.from(torrent.info.pieces.bytes), Buffer.concat(pieces), `${size} in ${pieceLength}`);
+        assert.equal(torrent.infohashV1, createHash('sha1').update(torrent.infoBytes).digest('hex'));
+        const byNode = await new TorrentCreate({ sources: [{ path: 'a', data }], pieceLength }).generate({
+          engine: nodeEngine(),
+        });
+        assert.deepEqual(torrent.bencode(), byNode.bencode());
+      }
+    }
+  });
+
+  it('is of the bytes at the time of the call, also when the job waits', async () => {
+    const expected = (await new TorrentCreate({ sources: [{ path: 'a', data: content(BLOCK) }] }).generate())
+      .infohashV2;
+    const buffers = Array.from({ length: 200 }, () => content(BLOCK));
+    const torrents = buffers.map((data) => {
+      const torrent = new TorrentCreate({ sources: [{ path: 'a', data }] }).generate();
+      data.fill(0);
+      return torrent;
+    });
+    for (const torrent of await Promise.all(torrents)) assert.equal(torrent.infohashV2, expected);
+  });
+
+  it('is not made after the signal has fired, also when the job waits', async () => {
+    const controller = new AbortController();
+    const draft = new TorrentCreate({ sources: [{ path: 'a', data: content(BLOCK) }] });
+    const torrents = Array.from({ length: 200 }, () => draft.generate({ signal: controller.signal }));
+    controller.abort();
+    const results = await Promise.allSettled(torrents);
+    const failed = results.filter((one) => one.status === 'rejected');
+    assert.ok(failed.length > 100, `${failed.length} failed`);
+    for (const { reason } of failed) assert.equal((reason as { code: string }).code, 'ERR_ABORTED');
+    await assert.rejects(draft.generate({ signal: controller.signal }), { code: 'ERR_ABORTED' });
+  });
+
+  it('lets the event loop run between many jobs', async () => {
+    let [rounds, made, isDone] = [0, 0, false];
+    const count = () => {
+      rounds += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    for (; made < 1000; made += 1)
+      await new TorrentCreate({ sources: [{ path: 'a', data: content(10) }] }).generate({ version: 'v1' });
+    isDone = true;
+    assert.ok(rounds >= made / 64, `${rounds} rounds`);
+  });
+
+  it('is refused like any other for bytes that were transferred, and for a name that no torrent has', async () => {
+    const data = new Uint8Array(content(100));
+    const draft = new TorrentCreate({ sources: [{ path: 'a', data }] });
+    structuredClone(data, { transfer: [data.buffer] });
+    await assert.rejects(draft.generate(), { code: 'ERR_SOURCE_SIZE' });
+    const sources = [{ path: 'a', data: content(1) }];
+    await assert.rejects(new TorrentCreate({ sources, info: { pieceLength: 8192 } }).generate(), {
+      code: 'ERR_PIECE_LENGTH',
+    });
+    await assert.rejects(new TorrentCreate({ sources }).generate({ threads: 0 }), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
+  it('may be of shared memory and of a view', async () => {
+    const whole = content(BLOCK + 100);
+    const shared = new Uint8Array(new SharedArrayBuffer(BLOCK));
+    shared.set(whole.subarray(50, 50 + BLOCK));
+    const [view, ofShared] = await Promise.all(
+      [whole.subarray(50, 50 + BLOCK), shared].map((data) =>
+        new TorrentCreate({ sources: [{ path: 'a', data }] }).generate(),
+      ),
+    );
+    assert.equal(view?.infohashV2, ofShared?.infohashV2);
+  });
+});
