@@ -19,6 +19,7 @@ import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import type { BatchItems, BatchOperation, ItemResult } from './batch-job.ts';
 import { errorOf, lostError, notInStore, refused, shown, textOf } from './failures.ts';
 import { type IndexedData, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
+import { JobEnds, type WatchedJob } from './job-ends.ts';
 import { requestOf, storeRequest } from './join-request.ts';
 import {
   type AddTorrentOptions,
@@ -98,6 +99,7 @@ export class TorrentQueue {
   readonly #parts: InstanceType<Backend['classes']['Queue']>;
   readonly #joins: InstanceType<Backend['classes']['Queue']>;
   readonly #batches: InstanceType<Backend['classes']['Queue']>;
+  readonly #ends: ReadonlyMap<unknown, JobEnds>;
   /** Parts of engines that run, or that are being removed. */
   readonly #running = new Set<Promise<unknown>>();
   /** The last error of the connection: it explains why nothing answers. */
@@ -116,7 +118,9 @@ export class TorrentQueue {
       this.#lost = error;
     };
     this.#flows.on('error', onError);
-    for (const queue of [this.#parts, this.#joins, this.#batches]) queue.on('error', onError);
+    const queues = [this.#parts, this.#joins, this.#batches];
+    for (const queue of queues) queue.on('error', onError);
+    this.#ends = new Map(queues.map((queue) => [queue, new JobEnds(queue.name, backend, onError)]));
   }
 
   /**
@@ -240,7 +244,7 @@ export class TorrentQueue {
 
   /** Closes the connections. Queued work goes on. */
   async close(): Promise<void> {
-    const all = [this.#flows, this.#parts, this.#joins, this.#batches];
+    const all = [this.#flows, this.#parts, this.#joins, this.#batches, ...this.#ends.values()];
     // Parts of a cancelled job are being removed.
     await withDeadline(CLOSE_MS, Promise.allSettled(this.#running), () => {});
     await withDeadline(CLOSE_MS, Promise.all(all.map((one) => one.close())), () =>
@@ -377,7 +381,25 @@ export class TorrentQueue {
   async #ended(
     job: Job,
     queue: InstanceType<Backend['classes']['Queue']>,
-    { signal, onPoll }: { signal?: AbortSignal | undefined; onPoll?: ((job: Job) => unknown) | undefined },
+    options: { signal?: AbortSignal | undefined; onPoll?: ((job: Job) => unknown) | undefined },
+  ): Promise<unknown> {
+    const watched = (this.#ends.get(queue) as JobEnds).watch(job.id as string);
+    try {
+      return await this.#asked(job, queue, { ...options, watched });
+    } finally {
+      watched.close();
+    }
+  }
+
+  /** Asks for a job until it has ended: after each event of its end, and from time to time. */
+  async #asked(
+    job: Job,
+    queue: InstanceType<Backend['classes']['Queue']>,
+    {
+      signal,
+      onPoll,
+      watched,
+    }: { signal?: AbortSignal | undefined; onPoll?: ((job: Job) => unknown) | undefined; watched: WatchedJob },
   ): Promise<unknown> {
     let answered = performance.now();
     for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
@@ -391,7 +413,7 @@ export class TorrentQueue {
         throw error;
       });
       if (!found) {
-        await untilAbort(signal, delay(wait));
+        await untilAbort(signal, watched.wait(wait));
         continue;
       }
       answered = performance.now();
@@ -404,7 +426,7 @@ export class TorrentQueue {
       }
       if (now.progress === CANCELLED) throw new MetainfoError('ERR_ABORTED', 'The torrent was cancelled.');
       await onPoll?.(now);
-      await untilAbort(signal, delay(wait));
+      await untilAbort(signal, watched.wait(wait));
     }
   }
 
