@@ -1,8 +1,10 @@
 // Reads METAINFO_KERNEL, and lists and measures kernels for JavaScript.
 #include "binding/kernels.h"
 
+#include <new>
 #include <string>
 
+#include "binding/errors.h"
 #include "core/hash/measure.h"
 
 namespace metainfo {
@@ -25,11 +27,32 @@ std::string requested_kernel(Napi::Env env) {
 }
 
 template <typename Predicate>
-const char* first_name(const Kernels& kernels, Predicate predicate) {
-  for (std::size_t index = 0; index < kernels.count; ++index) {
+const char* first_name(const Kernels& kernels, std::size_t index, Predicate predicate) {
+  for (; index < kernels.count; ++index) {
     if (predicate(*kernels.list[index])) return kernels.list[index]->name;
   }
   return "";
+}
+
+// active: computed anew by each access, because the race changes it. Jobs report an unknown METAINFO_KERNEL.
+Napi::Value active(const Napi::CallbackInfo& info) {
+  Kernels kernels;
+  if (!select_kernels(requested_kernel(info.Env()).c_str(), kernels)) select_kernels(nullptr, kernels);
+  Napi::Object names = Napi::Object::New(info.Env());
+  names.Set("sha1", first_name(kernels, 0, [](const Kernel& kernel) { return kernel.sha1_many != nullptr; }));
+  names.Set("sha256", first_name(kernels, kernels.first_sha256,
+                                 [](const Kernel& kernel) { return kernel.sha256_many != nullptr; }));
+  return names;
+}
+
+// raceKernels(): what the first large job of the process does, unless a kernel is forced.
+void race(const Napi::CallbackInfo& info) {
+  Kernels kernels = active_kernels(info.Env());
+  try {
+    if (kernels.race_sha256) race_sha256(kernels);
+  } catch (const std::bad_alloc&) {
+    throw to_error(info.Env(), {Failure::Code::no_memory, 0, {}, {}});
+  }
 }
 
 // measureKernel(kernel, milliseconds): `kernel` is an index into `kernels`.
@@ -70,12 +93,9 @@ void define_kernels(Napi::Env env, Napi::Object exports) {
   for (std::uint32_t index = 0; const Kernel* kernel = runnable_kernel(index); ++index)
     names.Set(index, kernel->name);
   exports.Set("kernels", names);
-  const Kernels kernels = active_kernels(env);
-  Napi::Object active = Napi::Object::New(env);
-  active.Set("sha1", first_name(kernels, [](const Kernel& kernel) { return kernel.sha1_many != nullptr; }));
-  active.Set("sha256",
-             first_name(kernels, [](const Kernel& kernel) { return kernel.sha256_many != nullptr; }));
-  exports.Set("active", active);
+  active_kernels(env);  // throws if the kernel that METAINFO_KERNEL names is unknown
+  exports.DefineProperty(Napi::PropertyDescriptor::Accessor<active>("active", napi_enumerable));
+  exports.Set("raceKernels", Napi::Function::New<race>(env, "raceKernels"));
   exports.Set("measureKernel", Napi::Function::New<measure>(env, "measureKernel"));
 }
 

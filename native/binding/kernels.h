@@ -11,7 +11,7 @@ namespace metainfo {
 // "kernel" if this CPU cannot run the named kernel.
 Kernels active_kernels(Napi::Env env);
 
-// Adds `kernels`, `active` and `measureKernel` of Binding in src/hash/addon.ts.
+// Adds `kernels`, `active`, `raceKernels` and `measureKernel` of Binding in src/hash/addon.ts.
 void define_kernels(Napi::Env env, Napi::Object exports);
 
 }  // namespace metainfo

@@ -47,6 +47,8 @@ constexpr std::size_t kMaxKernels = 8;
 struct Kernels {
   const Kernel* list[kMaxKernels];
   std::size_t count;
+  std::size_t first_sha256 = 0;  // SHA-256 and nodes use the list from here on
+  bool race_sha256 = false;      // whether a large job should race kernels to correct first_sha256
 };
 
 // The kernels that this CPU can run, best first, by index. Returns null past the end.
@@ -54,6 +56,11 @@ const Kernel* runnable_kernel(std::size_t index);
 
 // Selects all runnable kernels, or, if `forced` is neither null nor empty, those from the kernel of that name
 // on. Returns false if no runnable kernel has that name.
+//
+// Unless a kernel is forced, SHA-256 starts with the kernel that won the race, if there was one.
 bool select_kernels(const char* forced, Kernels& kernels);
+
+// Stores the result of the race for this process, as an index into the list of all runnable kernels.
+void set_first_sha256(std::size_t index);
 
 }  // namespace metainfo

@@ -1,4 +1,5 @@
 // The table of all kernels, best first. A new kernel is a new entry here.
+#include <atomic>
 #include <cstring>
 
 #include "kernels/cpu.h"
@@ -34,6 +35,9 @@ constexpr Kernel kKernels[] = {
 #undef ALL
 #undef SHA1
 
+constexpr std::size_t kNoRace = SIZE_MAX;
+std::atomic<std::size_t> first_sha256{kNoRace};
+
 }  // namespace
 
 const Kernel* runnable_kernel(std::size_t index) {
@@ -47,11 +51,16 @@ const Kernel* runnable_kernel(std::size_t index) {
 bool select_kernels(const char* forced, Kernels& kernels) {
   kernels.count = 0;
   bool found = forced == nullptr || *forced == '\0';
+  const std::size_t winner = found ? first_sha256.load(std::memory_order_relaxed) : 0;
+  kernels.race_sha256 = winner == kNoRace;
+  kernels.first_sha256 = kernels.race_sha256 ? 0 : winner;
   for (std::size_t index = 0; const Kernel* kernel = runnable_kernel(index); ++index) {
     found = found || std::strcmp(kernel->name, forced) == 0;
     if (found) kernels.list[kernels.count++] = kernel;
   }
   return found;
 }
+
+void set_first_sha256(std::size_t index) { first_sha256.store(index, std::memory_order_relaxed); }
 
 }  // namespace metainfo

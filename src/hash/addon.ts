@@ -76,7 +76,10 @@ export interface SortedFiles {
 export interface Addon {
   /** Kernels that this CPU can run, best first. */
   readonly kernels: readonly string[];
-  /** The kernels in use: the best, or the one that METAINFO_KERNEL names. */
+  /**
+   * The kernels in use now: the best ones, or the one that METAINFO_KERNEL names. The first v2 or hybrid job of at least 512 MiB
+   * races two kernels for SHA-256, which may change that one.
+   */
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (request: NativeHashRequest) => HashJob;
   /**
@@ -143,6 +146,8 @@ export interface Addon {
    * @param paths The paths in the system's bytes, each followed by a zero byte.
    */
   statFiles(paths: Buffer): Promise<Float64Array>;
+  /** Races the kernels for SHA-256 while the caller waits, about 2 ms, unless that is done or METAINFO_KERNEL names one. */
+  raceKernels(): void;
   /**
    * Measures a kernel while the caller waits.
    *

@@ -47,11 +47,13 @@ interface NativeFailure extends Error {
  * ```
  */
 export function nativeEngine(addon: Addon = loadAddon()): Engine {
-  const { sha1, sha256 } = addon.active;
-  const kernel = sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`;
   return ownEngine({
     name: 'native',
-    kernel,
+    // A large job may choose another one.
+    get kernel() {
+      const { sha1, sha256 } = addon.active;
+      return sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`;
+    },
     start: (request) => startNativeJob(addon, request),
     short: shortEngine(addon),
   });

@@ -104,7 +104,9 @@ export function partsEngine(options: PartsEngineOptions): Engine {
   const local = defaultEngine();
   return {
     name: 'parts',
-    kernel: local.kernel,
+    get kernel() {
+      return local.kernel;
+    },
     start: (request) => {
       const files = [...request.files];
       if (files.every((file) => file.path === null)) return local.start(request);

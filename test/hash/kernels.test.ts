@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { loadAddon } from '../../src/hash/addon.ts';
+import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { TorrentVersion } from '../../src/model/discriminator.ts';
-import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
 /** Bytes whose period, 251, is prime: blocks and pieces that change places cannot hide. */
@@ -57,6 +58,27 @@ describe('METAINFO_KERNEL', () => {
       }
     });
   }
+
+  it('excludes the race for SHA-256, which otherwise chooses a kernel for all jobs', async (t) => {
+    const addon = loadAddon();
+    const table = addon.active;
+    process.env['METAINFO_KERNEL'] = 'openssl';
+    addon.raceKernels();
+    assert.deepEqual(addon.active, { sha1: 'openssl', sha256: 'openssl' });
+    process.env['METAINFO_KERNEL'] = '';
+    assert.deepEqual(addon.active, table);
+    // This one races.
+    const pathRoot = await sparseFile(await temporaryFolder(t), 'large', 512 * KIB * KIB);
+    const make = () => new TorrentCreate({ pathRoot }).generate({ version: 'v2', threads: 2 });
+    const torrent = await make();
+    const { sha1, sha256 } = addon.active;
+    assert.ok(sha1 === table.sha1 && addon.kernels.includes(sha256));
+    assert.equal(nativeEngine().kernel, sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`);
+    addon.raceKernels();
+    assert.deepEqual(addon.active, { sha1, sha256 });
+    process.env['METAINFO_KERNEL'] = 'openssl';
+    assert.deepEqual((await make()).bencode(), torrent.bencode());
+  });
 
   it('rejects an unknown name when a job starts, and lists the known names', async (t) => {
     const root = await temporaryFolder(t);

@@ -30,7 +30,7 @@ Job::Job(HashRequest request, const Kernels& kernels, Budget& budget)
 
 void Job::run_here() {
   try {
-    state_.lay_out_many();
+    state_.prepare();
     const std::unique_ptr<Worker> worker = make_worker(state_, nullptr);
     while (worker->do_part() != 0) continue;
     worker->finish();
@@ -42,7 +42,7 @@ void Job::run_here() {
 
 bool Job::run_worker(WorkerThread& thread, const Served& served, std::shared_ptr<void>& leftover) noexcept {
   try {
-    state_.lay_out_many();
+    state_.prepare();
     const std::shared_ptr<Worker> worker = make_worker(state_, &thread);
     leftover = worker;
     bool exhausted = true;

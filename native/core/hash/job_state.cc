@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "core/hash/measure.h"
+
 namespace metainfo {
 namespace {
 
@@ -18,6 +20,8 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 constexpr std::uint64_t kPartBytes = 1 << 20;
 // Whether the job was cancelled is looked for once in so many files.
 constexpr std::size_t kFilesPerCheck = 4096;
+// From here on, hashing takes so long that a race of 2 ms costs little.
+constexpr std::uint64_t kRaceBytes = std::uint64_t{512} << 20;
 // Subtrees of a v2 part: one thread reads this much of a file in order.
 constexpr std::uint64_t kPartSubtrees = 64;
 
@@ -40,11 +44,13 @@ JobState::JobState(HashRequest request_, const Kernels& kernels_, Progress& prog
   if (!has_many_files()) lay_out();
 }
 
-void JobState::lay_out_many() noexcept {
-  if (!has_many_files()) return;
-  std::call_once(laid_out_, [this] {
+void JobState::prepare() noexcept {
+  if (!has_many_files() && !kernels.race_sha256) return;
+  std::call_once(prepared_, [this] {
     try {
-      lay_out();
+      if (has_many_files()) lay_out();
+      const std::uint64_t bytes = has_v1() ? end : end * kSubtreeBytes;
+      if (kernels.race_sha256 && has_v2() && bytes >= kRaceBytes) race_sha256(kernels);
     } catch (const Failure& error) {
       fail(error);
     } catch (const std::bad_alloc&) {

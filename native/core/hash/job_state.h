@@ -30,9 +30,10 @@ struct JobState {
   // and std::bad_alloc.
   JobState(HashRequest request_, const Kernels& kernels_, Progress& progress_);
 
-  // Lays out a request of many files; the job fails if it cannot be. Every worker calls it before it does
-  // anything else: the first call does the work, and the others wait for it.
-  void lay_out_many() noexcept;
+  // Lays out a request of many files; the job fails if it cannot be. If much is to be hashed, lets the first
+  // such job of the process choose the kernel of SHA-256. Every worker calls it before it does anything else:
+  // the first call does the work, and the others wait for it.
+  void prepare() noexcept;
   bool has_many_files() const { return request.count() > kManyFiles; }
 
   bool has_v1() const { return request.version != Version::v2; }
@@ -62,7 +63,7 @@ struct JobState {
   void finish_unit(std::size_t file);
 
   const HashRequest request;
-  const Kernels kernels;
+  Kernels kernels;  // constant after prepare()
   Progress& progress;
   const Trees trees;
   const unsigned piece_height;  // height of the tree over the blocks of a whole piece
@@ -98,7 +99,7 @@ struct JobState {
 
   void lay_out();
 
-  std::once_flag laid_out_;
+  std::once_flag prepared_;
 };
 
 }  // namespace metainfo

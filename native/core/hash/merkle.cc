@@ -38,7 +38,8 @@ void merkle_nodes(const Kernels& kernels, std::uint8_t* out, const std::uint8_t*
         std::memcpy(spare, pairs + first * kPair, (count - first) * kPair);
         kernel.sha256_nodes(spare, spare);
         std::memcpy(out + first * kHashSize, spare, (count - first) * kHashSize);
-      });
+      },
+      kernels.first_sha256);
 }
 
 ZeroSubtrees zero_subtrees(const Kernels& kernels) {

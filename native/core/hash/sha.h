@@ -22,6 +22,7 @@ struct Sha1 {
   using Digest = Sha1Digest;
   static constexpr State kInitial{{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}};
   static auto many(const Kernel& kernel) { return kernel.sha1_many; }
+  static std::size_t first(const Kernels&) { return 0; }
 };
 
 struct Sha256 {
@@ -30,6 +31,7 @@ struct Sha256 {
   static constexpr State kInitial{
       {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
   static auto many(const Kernel& kernel) { return kernel.sha256_many; }
+  static std::size_t first(const Kernels& kernels) { return kernels.first_sha256; }
 };
 
 template <typename State>
@@ -48,11 +50,10 @@ struct HashInput {
 
 // Spreads `count` messages over the kernels, widest first: `call(kernel, first)` hashes the messages from
 // `first` on, as many as the kernel has lanes. If fewer messages are left, the lanes after the last one are
-// spare.
+// spare. `index` is the first kernel to use.
 template <typename Serves, typename Call>
-void distribute(const Kernels& kernels, std::size_t count, Serves serves, Call call) {
-  std::size_t first = 0;
-  for (std::size_t index = 0; first < count; ++index) {
+void distribute(const Kernels& kernels, std::size_t count, Serves serves, Call call, std::size_t index = 0) {
+  for (std::size_t first = 0; first < count; ++index) {
     const Kernel& kernel = *kernels.list[index];
     if (!serves(kernel)) continue;
     while (count - first >= kernel.min_messages) {
@@ -80,7 +81,8 @@ void advance(const Kernels& kernels, typename Sha::State* const* states, const s
           spare_data[lane] = data[source];
         }
         Sha::many(kernel)(spare_states, spare_data, blocks);
-      });
+      },
+      Sha::first(kernels));
 }
 
 // Advances SHA-1 states over blocks of zeros.

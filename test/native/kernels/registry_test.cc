@@ -73,6 +73,21 @@ TEST_CASE("kernel registry: selects all kernels, or those from the named one on"
   for (std::size_t index = 0; index < count; ++index) selects(runnable_kernel(index)->name, index);
 }
 
+TEST_CASE("kernel registry: SHA-256 starts with the winner of the race, unless a kernel is forced") {
+  const std::size_t last = runnable_kernels() - 1;
+  Kernels kernels;
+  REQUIRE(select_kernels(nullptr, kernels));
+  REQUIRE((kernels.race_sha256 && kernels.first_sha256 == 0));
+  metainfo::set_first_sha256(last);
+  REQUIRE(select_kernels("", kernels));
+  REQUIRE((!kernels.race_sha256 && kernels.first_sha256 == last));
+  REQUIRE(select_kernels("openssl", kernels));
+  REQUIRE((!kernels.race_sha256 && kernels.first_sha256 == 0));
+  metainfo::set_first_sha256(SIZE_MAX);
+  REQUIRE(select_kernels("openssl", kernels));
+  REQUIRE((!kernels.race_sha256 && kernels.first_sha256 == 0));
+}
+
 TEST_CASE("kernel registry: an unknown name selects no kernel") {
   for (const char* name : {"unknown", "openss", "openssl2", "OpenSSL", "openssl ", " ", "avx512", "x16"}) {
     INFO(std::string(name));

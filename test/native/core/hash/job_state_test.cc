@@ -19,6 +19,7 @@
 using metainfo::Failure;
 using metainfo::HashRequest;
 using metainfo::JobState;
+using metainfo::Kernels;
 using metainfo::kMaxLanes;
 using metainfo::Progress;
 using metainfo::RequestedFile;
@@ -196,7 +197,7 @@ TEST_CASE("JobState: the workers of many files lay them out once") {
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      job.lay_out_many();
+      job.prepare();
       for (;;) {
         const JobState::Part part = job.take_part();
         if (part.first == part.last) return;
@@ -213,13 +214,34 @@ TEST_CASE("JobState: a job of many files fails if they cannot be laid out, and s
   Progress progress;
   const std::vector<RequestedFile> misaligned(20000, requests::unchecked("/a", kBlock + 1));
   JobState job(request_of(misaligned, Version::hybrid, kBlock), best(), progress);
-  job.lay_out_many();
+  job.prepare();
   REQUIRE(job.stopped());
   REQUIRE((job.failure && job.failure->code == Failure::Code::internal));
   progress.cancelled = true;
   JobState cancelled(request_of(misaligned, Version::v1, kBlock), best(), progress);
-  cancelled.lay_out_many();
+  cancelled.prepare();
   REQUIRE_EQ(cancelled.parts, 0U);
+}
+
+TEST_CASE("JobState: only a large job with SHA-256 races kernels, and never if one is forced") {
+  constexpr std::uint64_t kLarge = std::uint64_t{512} << 20;
+  Kernels kernels;
+  Progress progress;
+  const auto raced = [&](Version version, std::uint64_t bytes) {
+    metainfo::set_first_sha256(SIZE_MAX);
+    JobState job(request_of({requests::unchecked("/nowhere", bytes)}, version, 1 << 20), kernels, progress);
+    job.prepare();
+    Kernels later;
+    REQUIRE(metainfo::select_kernels(nullptr, later));
+    metainfo::set_first_sha256(SIZE_MAX);
+    return !later.race_sha256;
+  };
+  REQUIRE(metainfo::select_kernels(nullptr, kernels));
+  REQUIRE((raced(Version::v2, kLarge) && raced(Version::hybrid, kLarge)));
+  REQUIRE((!raced(Version::v2, kLarge / 2) && !raced(Version::hybrid, kLarge / 2)));
+  REQUIRE(!raced(Version::v1, kLarge));
+  REQUIRE(metainfo::select_kernels("openssl", kernels));
+  REQUIRE(!raced(Version::v2, kLarge));
 }
 
 TEST_CASE("JobState: keeps the first failure and stops the job") {
@@ -285,7 +307,7 @@ TEST_CASE("JobState: rejects sizes that exceed memory or 64 bits") {
     Progress progress;
     try {
       JobState job(request, best(), progress);
-      job.lay_out_many();
+      job.prepare();
       return job.failure && job.failure->code == Failure::Code::no_memory;
     } catch (const Failure& failure) {
       return failure.code == Failure::Code::no_memory;

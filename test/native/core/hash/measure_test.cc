@@ -1,6 +1,9 @@
 #include "core/hash/measure.h"
 
 #include <cmath>
+#include <cstdint>
+#include <thread>
+#include <vector>
 
 #include "kernel_lists.h"
 #include "kernels/kernel_functions.h"
@@ -30,4 +33,21 @@ TEST_CASE("measure_kernel: gives a speed for exactly the functions of the kernel
   check_speed({"no hash", 0, 0, 1, 1, nullptr, nullptr, nullptr, nullptr});
   check_speed({"nodes", 0, 0, 1, 1, nullptr, nullptr, nullptr, metainfo::openssl_sha256_nodes});
   check_speed({"SHA-1", 0, 0, 1, 1, metainfo::openssl_sha1_many, nullptr, nullptr, nullptr});
+}
+
+TEST_CASE("race_sha256: threads agree on one kernel that has SHA-256, and later jobs start with it") {
+  metainfo::set_first_sha256(SIZE_MAX);
+  std::vector<Kernels> raced(4);
+  std::vector<std::thread> threads;
+  for (Kernels& kernels : raced) {
+    REQUIRE(metainfo::select_kernels(nullptr, kernels));
+    threads.emplace_back([&kernels] { metainfo::race_sha256(kernels); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Kernels later;
+  REQUIRE(metainfo::select_kernels(nullptr, later));
+  REQUIRE(!later.race_sha256);
+  for (const Kernels& kernels : raced) REQUIRE_EQ(kernels.first_sha256, later.first_sha256);
+  REQUIRE((later.list[later.first_sha256]->sha256_many != nullptr));
+  metainfo::set_first_sha256(SIZE_MAX);
 }

@@ -161,15 +161,17 @@ const Kernel kMade[] = {
 };
 
 template <typename Sha>
-std::vector<Call> calls(std::size_t count) {
+std::vector<Call> calls(std::size_t count, std::size_t first_sha256 = 0) {
   Kernels kernels{};
+  kernels.first_sha256 = first_sha256;
   for (const Kernel& kernel : kMade) kernels.list[kernels.count++] = &kernel;
   std::vector<Call> found;
   metainfo::distribute(
       kernels, count, [](const Kernel& kernel) { return Sha::many(kernel) != nullptr; },
       [&](const Kernel& kernel, std::size_t first) {
         found.push_back({kernel.name, first});
-      });
+      },
+      Sha::first(kernels));
   return found;
 }
 
@@ -386,6 +388,9 @@ TEST_CASE("distribute: uses kernels in order and skips those without the functio
   REQUIRE_EQ(calls<Sha256>(9), Calls({{"x4", 0}, {"x4", 4}, {"x1", 8}}));
   REQUIRE_EQ(calls<Sha256>(7), Calls({{"x4", 0}, {"x4", 4}}));
   REQUIRE_EQ(calls<Sha256>(6), Calls({{"x4", 0}, {"x2", 4}}));
+  // SHA-256 may start further down.
+  REQUIRE_EQ(calls<Sha256>(3, 3), Calls({{"x2", 0}, {"x1", 2}}));
+  REQUIRE_EQ(calls<Sha1>(6, 3), Calls({{"x8", 0}}));
 }
 
 TEST_CASE("advance: spare lanes hash the last message again") {
