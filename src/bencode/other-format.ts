@@ -9,8 +9,8 @@ export type OtherFormat = 'web page' | 'JSON' | 'magnet link' | 'URL' | 'compres
 /** Bytes to look at. */
 export const HEAD = 256;
 
-/** The first bytes of formats as latin1, with words for an error. */
-const FORMATS: readonly (readonly [RegExp, OtherFormat, what: string])[] = [
+/** The first bytes of formats as latin1, with words for an error. A function, because expressions take a millisecond at start-up. */
+const formats = (): readonly (readonly [RegExp, OtherFormat, what: string])[] => [
   [/^\xff\xfe|^\xfe\xff/, 'UTF-16', 'text in UTF-16, such as Windows PowerShell writes with >'],
   [/^(?:\xef\xbb\xbf)?\s*</, 'web page', 'a web page (HTML or XML)'],
   [/^(?:\xef\xbb\xbf)?\s*[[{]/, 'JSON', 'JSON'],
@@ -34,7 +34,7 @@ const FORMATS: readonly (readonly [RegExp, OtherFormat, what: string])[] = [
 /** The error for data that is no bencode because it is something else; null if its first bytes do not tell. */
 export function notBencode(head: Uint8Array): BencodeError | null {
   const text = Buffer.from(head.subarray(0, HEAD)).toString('latin1');
-  const known = FORMATS.find(([start]) => start.test(text));
+  const known = formats().find(([start]) => start.test(text));
   if (known) return new BencodeError('bad_character', 0, `this is ${known[2]}, not bencode`, known[1]);
   return /^[^dli0-9]/s.test(text) ? new BencodeError('bad_character', 0, 'no value starts with this byte') : null;
 }

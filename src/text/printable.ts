@@ -1,11 +1,5 @@
 /** Escapes that make untrusted text safe to print. */
 
-/**
- * Characters that could change what a terminal shows: controls, line separators, and characters that have no width or change the
- * direction of text. Variation selectors are allowed, as they only choose a form of the character before them, as in emoji.
- */
-const UNPRINTABLE = /(?![\ufe00-\ufe0f])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
-
 /** Escapes that were made before. A text may consist of escapes only, and each would otherwise be a new string. */
 const escapes = new Map<string, string>();
 /** Code units to escape at once: `replace` holds all replacements in memory until it ends. */
@@ -13,12 +7,17 @@ const CHUNK = 2 ** 16;
 
 /** Replaces the characters of a text that could change what a terminal shows. */
 export function escaped(text: string, replace: (char: string) => string): string {
+  // The other expression takes half a millisecond to compile.
+  if (/^[ -~]*$/.test(text)) return text;
+  // Controls, line separators, and characters that have no width or change the direction of text. Variation selectors are
+  // allowed, as they only choose a form of the character before them, as in emoji.
+  const unprintable = /(?![\ufe00-\ufe0f])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
   let all = '';
   for (let at = 0; at < text.length; ) {
     // Do not split a surrogate pair.
     const isHalf = (text.codePointAt(at + CHUNK - 1) ?? 0) > 0xffff;
     const end = at + CHUNK + (isHalf ? 1 : 0);
-    all += text.slice(at, end).replace(UNPRINTABLE, replace);
+    all += text.slice(at, end).replace(unprintable, replace);
     at = end;
   }
   return all;

@@ -58,15 +58,19 @@ export function checkKeys(subject: Subject): void {
 }
 
 // Files and trees are left out, because they are checked while they are decoded.
-const STRUCTS = {
+const makeStructs = () => ({
   v1: sparse(omit(V1_FIELDS, ['files'])),
   v2: sparse(omit(V2_FIELDS, ['fileTree'])),
   hybrid: sparse(omit(HYBRID_FIELDS, ['files', 'fileTree'])),
-};
+});
+
+/** Made when they are first used: a creation does not need them. */
+let structs: ReturnType<typeof makeStructs> | undefined;
 
 /** Checks required fields and values by the struct of the version, and reports them under their on-disk keys. */
 function structure({ version, info, has, issues }: Subject): void {
-  for (const { path, value, type, message } of failuresOf(info, STRUCTS[version] as unknown as Struct)) {
+  structs ??= makeStructs();
+  for (const { path, value, type, message } of failuresOf(info, structs[version] as unknown as Struct)) {
     const property = path[0] as keyof typeof INFO;
     const { key } = INFO[property];
     if (issues.covers(['info', key])) continue;
