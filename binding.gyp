@@ -50,6 +50,7 @@
         "native/core/files/scan_job.cc",
         "native/core/files/scan_names.cc",
         "native/core/files/stat_job.cc",
+        "native/core/threads/lower_priority.cc",
         "native/core/threads/task_job.cc",
         "native/core/threads/thread_pool.cc",
         "native/core/hash/worker.cc",

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/threads/lower_priority.h"
 #include "core/threads/timed_wait.h"
 
 namespace metainfo {
@@ -79,6 +80,7 @@ std::size_t ThreadPool::threads() {
 void ThreadPool::run_thread(Task task) {
   Self self{this};
   self_ = &self;
+  lower_priority();
   while (task) {
     task();
     // Destroy the task, and everything that it owns, before the thread waits.
