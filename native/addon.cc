@@ -16,6 +16,7 @@
 #include "binding/scan.h"
 #include "binding/short_file.h"
 #include "binding/stat_files.h"
+#include "binding/write_files.h"
 #include "core/threads/thread_pool.h"
 
 // Keeps the addon loaded. Node unloads it when the last worker thread that has loaded it ends, but our
@@ -46,6 +47,7 @@ static Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("Scan", metainfo::Scan::define(env));
   exports.Set("ShortFile", metainfo::ShortFileBinding::define(env));
   exports.Set("statFiles", Napi::Function::New<metainfo::stat_files>(env, "statFiles"));
+  exports.Set("writeFiles", Napi::Function::New<metainfo::write_files>(env, "writeFiles"));
   metainfo::define_file_table(exports);
   metainfo::define_kernels(env, exports);
   return exports;

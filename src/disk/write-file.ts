@@ -1,10 +1,13 @@
-/** Writes whole files: a temporary file beside the target, renamed when it is complete. */
+/** Writes whole files, which get their names when they are complete. */
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, link, lstat, open, rename, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, link, lstat, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { fromSystemError, MetainfoError, optionText, throwSystemError } from '../errors/errors.ts';
+import { errnoName, fromSystemError, MetainfoError, optionText, throwSystemError } from '../errors/errors.ts';
+import type { Addon } from '../hash/addon.ts';
+import { Limiter } from '../hash/limiter.ts';
 import { closeRead } from '../hash/read.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
+import { groupWriter, writeInGroup } from './write-group.ts';
 
 /** Options of writing a file. */
 export interface WriteOptions extends BeneathOptions {
@@ -24,32 +27,65 @@ export interface WriteOptions extends BeneathOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Each file that is written under a temporary name holds a descriptor. */
+const limiter = new Limiter(16);
+
 /**
- * Writes a file in one step: writes a temporary file beside the target, then renames it. A process that is killed may leave a
- * `.metainfo-*.tmp`, which you can delete.
+ * Writes a file in one step, and makes it survive a power cut. On Linux, it has no name before it is complete: see
+ * {@link writeInGroup}. Elsewhere, it has a temporary one: a process that is killed may leave a `.metainfo-*.tmp`, which you can delete.
  *
  * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_WRITE`
  */
 export async function writeWhole(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
-  const { beneath } = options;
   try {
-    await holdBeneath(path.dirname(target), { beneath }, async (folder, flags) => {
-      const temporary = path.join(folder, temporaryName());
-      try {
-        await writeTemporary({ temporary, target, flags }, bytes, options);
-        const held = beneath === undefined ? target : path.join(folder, path.basename(target));
-        if (options.force) await rename(temporary, held);
-        else await renameExclusively(temporary, held);
-        await syncFolder(folder);
-      } finally {
-        // After a rename there is nothing left to remove.
-        await unlink(temporary).catch(() => {});
-      }
-    });
+    const addon = groupWriter();
+    if (addon && (await wroteInGroup(addon, target, bytes, options))) return;
+    await limiter.run(options.signal, () => writeRenamed(target, bytes, options));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(target, error);
     throw fromSystemError(error, target, 'write');
   }
+}
+
+/** The errors of a group that no other way of writing avoids. */
+const FINAL = new Set(['EEXIST', 'EIO', 'ENOSPC', 'EDQUOT', 'EROFS']);
+
+/** Writes a file with others: false if the system or the file system cannot do that. */
+async function wroteInGroup(
+  addon: Addon,
+  target: string,
+  bytes: Uint8Array,
+  { force = false, mtime, beneath }: WriteOptions,
+): Promise<boolean> {
+  const old = force ? await replacedFile(target, { beneath }) : null;
+  const owner = old && { uid: old.uid, gid: old.gid, mode: old.mode & 0o777 };
+  // A file that is there can only be replaced by one with a name.
+  const temporary = old ? temporaryName('replace-') : '';
+  const file = { name: path.basename(target), bytes, mtime: mtime?.getTime() ?? null, temporary, owner };
+  const code = errnoName(await writeInGroup(addon, path.dirname(target), file, { beneath }));
+  if (code !== undefined && FINAL.has(code) && !(force && code === 'EEXIST'))
+    throw Object.assign(new Error(code), { code });
+  return code === undefined;
+}
+
+async function writeRenamed(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
+  const { beneath, force } = options;
+  await holdBeneath(path.dirname(target), { beneath }, async (folder, flags) => {
+    const temporary = path.join(folder, temporaryName());
+    try {
+      await writeTemporary({ temporary, target, flags }, bytes, options);
+      const held = beneath === undefined ? target : path.join(folder, path.basename(target));
+      if (force) await rename(temporary, held);
+      else await renameExclusively(temporary, held);
+      await syncFolder(folder).catch(async (error: unknown) => {
+        if (!force) await unlink(held).catch(() => {});
+        throw error;
+      });
+    } finally {
+      // After a rename there is nothing left to remove.
+      await unlink(temporary).catch(() => {});
+    }
+  });
 }
 
 /** Writes the temporary file, with the permissions of the file that it replaces: a torrent may hold a passkey. */
@@ -60,8 +96,7 @@ async function writeTemporary(
 ): Promise<void> {
   const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | flags);
   try {
-    const old = force ? await statusOf(target, { beneath }) : null;
-    if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
+    const old = force ? await replacedFile(target, { beneath }) : null;
     if (old) await keepOwner(file, old);
     // Pass all bytes to the system at once: writeFile would pass half a MiB at a time.
     for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
@@ -72,12 +107,33 @@ async function writeTemporary(
   }
 }
 
-/** The name of the temporary file, which stays if the process is killed while it writes. */
-const TEMPORARY = /^\.metainfo-[0-9a-z]+\.tmp$/;
+/** The file or folder that is to be replaced; null if there is none. */
+async function replacedFile(target: string, options: BeneathOptions): Promise<Stats | null> {
+  const old = await statusOf(target, options);
+  if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
+  return old;
+}
 
-/** A name for an unfinished output, which scans leave out: see {@link isTemporary}. */
-export function temporaryName(): string {
-  return `.metainfo-${Math.random().toString(36).slice(2)}.tmp`;
+/** The name of a temporary file, which stays if the process is killed while the file has it. */
+const TEMPORARY = /^\.metainfo-(replace-)?[0-9a-z]+\.tmp$/;
+
+/**
+ * A name for an unfinished output, which scans leave out: see {@link isTemporary}.
+ *
+ * @param kind A file that has been written and is about to replace another one, or one that is still being written.
+ */
+export function temporaryName(kind: 'replace-' | '' = ''): string {
+  return `.metainfo-${kind}${Math.random().toString(36).slice(2)}.tmp`;
+}
+
+/**
+ * Removes the names that killed processes have left in a folder. A living process has them between two system calls only, and writes
+ * again a file that it loses.
+ */
+export async function removeAbandoned(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const abandoned = names.filter((name) => TEMPORARY.exec(name)?.[1]);
+  await Promise.all(abandoned.map((name) => unlink(path.join(folder, name)).catch(() => {})));
 }
 
 /** Whether a file is an unfinished output. */
@@ -96,8 +152,13 @@ async function keepOwner(file: FileHandle, old: Stats): Promise<void> {
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   if (!handle) return;
-  await handle.sync().catch(() => {});
-  await closeRead(handle);
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (FINAL.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    await closeRead(handle);
+  }
 }
 
 /** Codes of systems and file systems that have no hard links, or not between these folders: EISDIR on exFAT of Windows. */

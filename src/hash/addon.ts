@@ -72,6 +72,20 @@ export interface SortedFiles {
   facts: TableFacts;
 }
 
+/** A file that {@link Addon.writeFiles} writes. */
+export interface NewFile {
+  /** Its name in the folder. */
+  name: string;
+  /** Nobody may change or detach them before the file is written. */
+  bytes: Uint8Array;
+  /** Modification time in milliseconds; null for now. */
+  mtime: number | null;
+  /** The name that it has for a moment before it replaces a file; empty if it must not replace any. */
+  temporary: string;
+  /** Owner and permissions; null for those of new files. */
+  owner: { uid: number; gid: number; mode: number } | null;
+}
+
 /** The interface of the native addon. */
 export interface Addon {
   /** Kernels that this CPU can run, best first. */
@@ -148,6 +162,12 @@ export interface Addon {
   statFiles(paths: Buffer): Promise<Float64Array>;
   /** Races the kernels for SHA-256 while the caller waits, about 2 ms, unless that is done or METAINFO_KERNEL names one. */
   raceKernels(): void;
+  /**
+   * Writes new files into a folder on a thread of libuv, so that they survive a power cut: see native/core/files/write_group.h.
+   *
+   * @returns errno, or 0, for each file. A file with an error has left nothing.
+   */
+  writeFiles(folder: string, files: readonly NewFile[]): Promise<Int32Array>;
   /**
    * Measures a kernel while the caller waits.
    *

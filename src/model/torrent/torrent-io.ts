@@ -2,11 +2,14 @@
 import type { BeneathOptions } from '../../disk/beneath.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { type WriteOptions, writeWhole } from '../../disk/write-file.ts';
+import { MAX_GROUP } from '../../disk/write-group.ts';
 import { untilAbort } from '../../errors/cancel.ts';
 import { Limiter } from '../../hash/limiter.ts';
 
-/** Each read or write holds a file descriptor. */
+/** Each read holds a file descriptor. */
 const limiter = new Limiter(16);
+/** One group of files is written while the next one comes together. */
+const writes = new Limiter(2 * MAX_GROUP);
 
 /**
  * Reads a torrent file of at most `limit` bytes. In a folder `beneath`, only a regular file: a FIFO would keep the reader waiting.
@@ -30,5 +33,5 @@ export function readTorrentFile(
  * @throws {MetainfoError} as {@link writeWhole}
  */
 export function writeTorrentFile(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
-  return limiter.run(options.signal, () => writeWhole(target, bytes, options));
+  return writes.run(options.signal, () => writeWhole(target, bytes, options));
 }

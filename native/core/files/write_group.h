@@ -1,0 +1,39 @@
+// Writes a group of whole files into a folder, with one sync for all of them. Linux only: see
+// src/disk/write-file.ts for other systems.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace metainfo {
+
+struct NewFile {
+  struct Owner {
+    std::uint32_t user, group, mode;
+  };
+
+  std::string name;
+  // The caller keeps these bytes.
+  const std::uint8_t* bytes = nullptr;
+  std::size_t size = 0;
+  // Milliseconds; empty for now.
+  std::optional<double> mtime;
+  // The name that the file has for a moment before it replaces another one; empty if it must not replace any.
+  std::string temporary;
+  // Of the file that it replaces.
+  std::optional<Owner> owner;
+  // errno, or 0: the result. A file with an error has left nothing in the folder.
+  int error = 0;
+};
+
+// Gives the files their names only after the content of all of them is on the disk, and returns after the
+// names are, too. The whole group fails with EOPNOTSUPP on systems and file systems without unnamed files.
+void write_group(const char* folder, std::vector<NewFile>& files) noexcept;
+
+// The number of KiB that /proc/meminfo calls dirty; 0 if it names none.
+std::uint64_t dirty_kib(const char* meminfo);
+
+}  // namespace metainfo

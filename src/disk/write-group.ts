@@ -1,0 +1,58 @@
+/** Writes files of one folder in groups: they share the syncs that make them survive a power cut. Linux only. */
+import { type Addon, addonOrNull, type NewFile } from '../hash/addon.ts';
+import { type BeneathOptions, holdBeneath } from './beneath.ts';
+
+/** Larger groups gain little, and each file holds a descriptor. */
+export const MAX_GROUP = 64;
+
+interface Waiting {
+  file: NewFile;
+  resolve: (errno: number) => void;
+  reject: (error: unknown) => void;
+}
+
+/** The files that wait for the group before them, by folder: there is a list as long as a group is being written. */
+const queues = new Map<string, Waiting[]>();
+
+/** The addon if it can write groups. Writing does not need it, and so reports no error of loading it. */
+export function groupWriter(): Addon | null {
+  if (process.platform !== 'linux') return null;
+  try {
+    return addonOrNull();
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Writes a file into a folder: alone if no other file is being written there, else with all that have come meanwhile. So groups
+ * grow with the load, and no file waits for others to come.
+ *
+ * @returns errno, or 0. The file has left nothing after an error.
+ * @throws {Error} as {@link holdBeneath}
+ */
+export function writeInGroup(addon: Addon, folder: string, file: NewFile, { beneath }: BeneathOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const key = `${folder}\0${beneath ?? ''}`;
+    const queue = queues.get(key) ?? [];
+    queue.push({ file, resolve, reject });
+    if (queues.has(key)) return;
+    queues.set(key, queue);
+    void writeGroups(addon, folder, key, { beneath });
+  });
+}
+
+async function writeGroups(addon: Addon, folder: string, key: string, options: BeneathOptions): Promise<void> {
+  const queue = queues.get(key) as Waiting[];
+  while (queue.length > 0) {
+    const group = queue.splice(0, MAX_GROUP);
+    const files = group.map(({ file }) => file);
+    try {
+      const errors = await holdBeneath(folder, options, (held) => addon.writeFiles(held, files));
+      for (const [i, { resolve }] of group.entries()) resolve(errors[i] as number);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+  queues.delete(key);
+}
