@@ -26,6 +26,8 @@ export interface CommandDraft {
 export interface DraftOptions {
   /** The resolved path of the torrent file, which is never part of the torrent; undefined for standard output. */
   output: string | undefined;
+  /** Whether the torrent file does not exist, so that the scan cannot find it. */
+  isNew?: boolean;
   /** Checks the fields before a server is asked; by default, as a draft does. */
   check?: (fields: TorrentCreateFields) => unknown;
   signal?: AbortSignal | undefined;
@@ -35,12 +37,13 @@ export interface DraftOptions {
 export async function draftOf(
   paths: readonly string[],
   options: CreateOptions,
-  { output, ...rest }: DraftOptions,
+  { output, isNew = false, ...rest }: DraftOptions,
 ): Promise<CommandDraft> {
   const foreign = foreignInput(paths, options);
   if (foreign) return foreignDraft(foreign, options, rest);
   const roots = rootAndPaths(paths);
-  const skipped = [...(await outputToSkip(output)), ...(await linkFileToSkip(options)), ...cacheFolders(options)];
+  const ownFiles = isNew ? [] : await outputToSkip(output);
+  const skipped = [...ownFiles, ...(await linkFileToSkip(options)), ...cacheFolders(options)];
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
   // A pattern of the configuration need not match anything in each torrent.
   const isOwn = ({ option }: UnmatchedGlob) => !options.fromConfig?.has(option === '--exclude' ? 'exclude' : 'include');
@@ -51,7 +54,7 @@ export async function draftOf(
 async function foreignDraft(
   input: ForeignInput,
   options: CreateOptions,
-  { check = (fields) => new TorrentCreate(fields), signal }: Omit<DraftOptions, 'output'>,
+  { check = (fields) => new TorrentCreate(fields), signal }: Pick<DraftOptions, 'check' | 'signal'>,
 ): Promise<CommandDraft> {
   const named = fieldsOf({ ...options, name: input.name });
   check(named);

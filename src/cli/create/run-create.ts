@@ -16,7 +16,7 @@ import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { cacheOf } from '../options/option-values.ts';
 import { rootAndPaths } from '../options/roots.ts';
-import { endsWithSlash, isFolder, isStdout, realFile, requireWritable, writeTorrent } from '../options/target.ts';
+import { endsWithSlash, isFolder, isStdout, type OutputFolders, realFile, requireWritable, writeTorrent } from '../options/target.ts';
 import { flagText } from '../terminal/messages.ts';
 import { shellWords } from '../terminal/shell-words.ts';
 import { draftOf } from './draft-of.ts';
@@ -29,6 +29,8 @@ import type { CreateOptions } from './options.ts';
 export interface CreateWatch extends WatchOptions {
   /** Called with the findings before the first file is hashed. */
   onFindings: (findings: readonly Finding[], plan: PlanReport) => unknown;
+  /** The folders of all outputs of the run. */
+  folders?: OutputFolders;
 }
 
 /** A torrent that was created and written. */
@@ -47,13 +49,13 @@ export interface Created extends Creation {
 export async function runCreate(
   paths: readonly string[],
   options: CreateOptions,
-  { onFindings, ...watch }: CreateWatch,
+  { onFindings, folders, ...watch }: CreateWatch,
 ): Promise<Created> {
   const target = await targetFor(paths, options);
-  await requireWritable(target, { ...options, output: options.output ?? target });
+  const output = await requireWritable(target, { ...options, output: options.output ?? target }, folders);
   await requireLinkFile(options, target, paths);
-  const output = await realFile(target);
-  const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, signal: watch.signal });
+  const place = { output: output.file, isNew: output.isNew, signal: watch.signal };
+  const { fields, findings: ownFindings, web } = await draftOf(paths, options, place);
   const onPlan = async (plan: PlanReport) => {
     const findings = gradeFindings(plan, ownFindings(), options);
     await onFindings(findings, plan);
@@ -64,7 +66,8 @@ export async function runCreate(
   const mtime = new Date();
   const creation = await createTorrent(new TorrentCreate(fields), options, {
     ...watch,
-    outputPath: output,
+    // An output that replaces nothing replaces no content.
+    outputPath: output.isNew ? undefined : output.file,
     onPlan,
   }).catch((error: unknown) => {
     throw explained(error, options);
@@ -171,7 +174,7 @@ export async function expectedCreation(
 }
 
 /** The error of a check as findings. */
-async function problemOf(check: () => Promise<void>): Promise<Finding[]> {
+async function problemOf(check: () => Promise<unknown>): Promise<Finding[]> {
   try {
     await check();
     return [];

@@ -7,6 +7,7 @@ import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { runCreate } from '../create/run-create.ts';
 import { summaryJson } from '../create/summary.ts';
+import { OutputFolders } from '../options/target.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './jobs-of-file.ts';
@@ -26,6 +27,7 @@ export async function createMany(
   const { batch, resume, json, quiet } = options;
   const list =
     batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, optionsFor, signal);
+  const outputFolders = new OutputFolders();
   let bytes = 0;
   await runMany<ListedJob, Status>(
     list,
@@ -37,7 +39,7 @@ export async function createMany(
         if ('error' in job) throw job.error;
         const old = resume ? await upToDateOutput(job, signal) : null;
         if (old) return skipped(job, old.magnet(), options);
-        const { result, totalSize } = await create(job, options, { ...watch, signal });
+        const { result, totalSize } = await create(job, options, { ...watch, folders: outputFolders, signal });
         bytes += totalSize;
         return result;
       },
@@ -67,14 +69,14 @@ function skipped({ target }: CreateJob, link: string, { quiet, magnet }: CreateO
 async function create(
   { paths, options: own, target }: CreateJob,
   options: CreateOptions,
-  { onStart, onProgress, signal }: JobWatch & { signal: AbortSignal },
+  { onStart, onProgress, folders, signal }: JobWatch & { folders: OutputFolders; signal: AbortSignal },
 ): Promise<{ result: JobResult<Status>; totalSize: number }> {
   await onStart();
   let warnings: readonly Finding[] = [];
   const onFindings = (findings: readonly Finding[]) => {
     warnings = findings.filter(({ severity }) => severity === 'warning');
   };
-  const created = await runCreate(paths, own, { signal, onFindings, onProgress });
+  const created = await runCreate(paths, own, { signal, onFindings, onProgress, folders });
   const { torrentVersion, nFiles, totalSize } = created.torrent;
   const line = `${printable(target)}: ${torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
   const print = async () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { decode } from '../../bencode/decode.ts';
 import { DEFAULT_LIMITS, NO_LIMITS } from '../../bencode/limits.ts';
 import { readWithin } from '../../disk/read-file.ts';
-import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
+import { exists, outputExists, removeAbandoned, requireReplaceable } from '../../disk/write-file.ts';
 import { fromSystemError, throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { infodictDiscriminator } from '../../model/discriminator.ts';
@@ -86,11 +86,13 @@ export async function realFile(target: string): Promise<string | undefined> {
 /**
  * Checks, before hashing, that the folder of an output exists and may be written.
  *
+ * @returns Its real path.
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_WRITE`
  */
-export async function requireWritableFolder(target: string): Promise<void> {
+export async function requireWritableFolder(target: string): Promise<string> {
   const folder = await realFolder(target);
   await access(folder, constants.W_OK).catch(throwSystemError(target, 'write'));
+  return folder;
 }
 
 async function resolved(file: string): Promise<string> {
@@ -118,6 +120,37 @@ export async function mtimeOf(file: string): Promise<Date> {
   return mtime;
 }
 
+/** The folders of outputs: a run with many outputs makes, resolves and checks each folder once. */
+export class OutputFolders {
+  readonly #real = new Map<string, string>();
+
+  /**
+   * The real path of an output's folder, which may be written.
+   *
+   * @param makes Whether to make the folder.
+   * @throws {MetainfoError} as {@link requireWritableFolder}
+   */
+  async folderOf(target: string, { makes, force }: { makes: boolean; force: boolean | undefined }): Promise<string> {
+    const folder = path.dirname(target);
+    const known = this.#real.get(folder);
+    if (known !== undefined) return known;
+    if (makes) await makeFolder(folder);
+    const real = await requireWritableFolder(target);
+    // Only a process that replaces files can leave names behind.
+    if (force) await removeAbandoned(real);
+    this.#real.set(folder, real);
+    return real;
+  }
+}
+
+/** An output that can be written. */
+export interface Output {
+  /** Its path in a folder without links; undefined for standard output. */
+  file: string | undefined;
+  /** Whether it did not exist before, and is not replaced if it does later. */
+  isNew: boolean;
+}
+
 /**
  * Checks, before hashing, that the folder of the target exists and may be written, and that nothing is replaced without `--force`. Makes
  * the folder if the output ends with a slash.
@@ -125,16 +158,19 @@ export async function mtimeOf(file: string): Promise<Date> {
 export async function requireWritable(
   target: string,
   { output, force, json }: { output?: string; force?: boolean; json?: boolean },
-): Promise<void> {
+  folders = new OutputFolders(),
+): Promise<Output> {
   if (isStdout(target)) {
     requireStdout(json);
-    return;
+    return { file: undefined, isNew: false };
   }
-  if (output !== undefined && endsWithSlash(output)) await makeFolder(output);
-  await requireWritableFolder(target);
-  if (output === undefined) return;
-  if (!force && (await exists(target))) throw outputExists(target);
-  await requireReplaceable(target);
+  const folder = await folders.folderOf(target, { makes: output !== undefined && endsWithSlash(output), force });
+  const file = path.join(folder, path.basename(target));
+  if (output === undefined) return { file, isNew: false };
+  const isThere = await exists(target);
+  if (isThere && !force) throw outputExists(target);
+  if (isThere) await requireReplaceable(target);
+  return { file, isNew: !isThere && !force };
 }
 
 function requireStdout(json: boolean | undefined): void {
