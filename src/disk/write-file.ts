@@ -62,10 +62,11 @@ async function wroteInGroup(
   // A file that is there can only be replaced by one with a name.
   const temporary = old ? temporaryName('replace-') : '';
   const file = { name: path.basename(target), bytes, mtime: mtime?.getTime() ?? null, temporary, owner };
-  const code = errnoName(await writeInGroup(addon, path.dirname(target), file, { beneath }));
-  if (code !== undefined && FINAL.has(code) && !(force && code === 'EEXIST'))
-    throw Object.assign(new Error(code), { code });
-  return code === undefined;
+  const errno = await writeInGroup(addon, path.dirname(target), file, { beneath });
+  if (errno === 0) return true;
+  const code = errnoName(errno) ?? '';
+  if (FINAL.has(code) && !(force && code === 'EEXIST')) throw Object.assign(new Error(code), { code });
+  return false;
 }
 
 async function writeRenamed(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {

@@ -42,7 +42,8 @@ export interface Fault {
   call: Call;
   /**
    * An errno by name. `short` handles half of the bytes, `end` none. `stall` does the work, but later. `kill` ends the process
-   * before the call, `tear` in the middle of a write.
+   * before the call, `tear` in the middle of a write. `cut` also drops content that was not synced, as a power cut may do, and
+   * `cut-names` also new names whose folder was not synced.
    */
   action: keyof typeof system.errno | keyof typeof ACTION;
   /** The first call that fails, counted from 1 among the calls on files of `match`. */
@@ -92,7 +93,7 @@ const WORD = {
   stalled: 22 + CALLS.length,
 };
 const FAIL = 1;
-const ACTION = { short: 2, end: 3, stall: 4, kill: 5, tear: 6 } as const;
+const ACTION = { short: 2, end: 3, stall: 4, kill: 5, tear: 6, cut: 7, 'cut-names': 8 } as const;
 const MATCH = 512;
 const PATHS = 768;
 const PATH_BYTES = 512;

@@ -1,5 +1,9 @@
 /** `metainfo create --each` and `--batch`: makes many torrents, and reports each. */
 import type { Finding } from '../../create/findings/findings.ts';
+import type { PlanReport } from '../../create/findings/plan-report.ts';
+import { MAX_GROUP } from '../../disk/write-group.ts';
+import { Limiter, Slot } from '../../hash/limiter.ts';
+import { LARGE_JOB_BYTES } from '../../jobs/job-limiter.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import type { OptionsFor } from '../config/command-line.ts';
@@ -12,7 +16,7 @@ import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './jobs-of-file.ts';
 import { type CreateJob, jobsOfFolders, type ListedJob, nameOfJob } from './jobs-of-folders.ts';
-import { countsText, type JobResult, type JobWatch, rateText, runMany } from './run-many.ts';
+import { countsText, type JobResult, type JobWatch, rateText, LARGE_JOBS, runMany } from './run-many.ts';
 import { upToDateOutput } from './up-to-date.ts';
 
 type Status = 'done' | 'skipped';
@@ -28,20 +32,28 @@ export async function createMany(
   const list =
     batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, optionsFor, signal);
   const outputFolders = new OutputFolders();
+  const large = new Limiter(options.jobs ?? LARGE_JOBS);
   let bytes = 0;
   await runMany<ListedJob, Status>(
     list,
     {
       statuses: ['done', 'skipped'],
+      // So that their files can be written in whole groups.
+      defaultJobs: MAX_GROUP,
       nameOf: nameOfJob,
       about: (job) => ('error' in job ? { output: null, ...job.place } : { output: job.target }),
       run: async (job, watch) => {
         if ('error' in job) throw job.error;
         const old = resume ? await upToDateOutput(job, signal) : null;
         if (old) return skipped(job, old.magnet(), options);
-        const { result, totalSize } = await create(job, options, { ...watch, folders: outputFolders, signal });
-        bytes += totalSize;
-        return result;
+        const slot = new Slot(large, signal);
+        try {
+          const { result, totalSize } = await create(job, options, { ...watch, folders: outputFolders, slot, signal });
+          bytes += totalSize;
+          return result;
+        } finally {
+          slot.release();
+        }
       },
       summarize: async ({ jobs, counts, seconds }) => {
         const { done, skipped, failed } = counts;
@@ -69,12 +81,14 @@ function skipped({ target }: CreateJob, link: string, { quiet, magnet }: CreateO
 async function create(
   { paths, options: own, target }: CreateJob,
   options: CreateOptions,
-  { onStart, onProgress, folders, signal }: JobWatch & { folders: OutputFolders; signal: AbortSignal },
+  { onStart, onProgress, folders, slot, signal }: JobWatch & { folders: OutputFolders; slot: Slot; signal: AbortSignal },
 ): Promise<{ result: JobResult<Status>; totalSize: number }> {
   await onStart();
   let warnings: readonly Finding[] = [];
-  const onFindings = (findings: readonly Finding[]) => {
+  const onFindings = async (findings: readonly Finding[], { totalSize: size }: PlanReport) => {
     warnings = findings.filter(({ severity }) => severity === 'warning');
+    // The size of a stream is not known.
+    if (size === null || size > LARGE_JOB_BYTES) await slot.acquire();
   };
   const created = await runCreate(paths, own, { signal, onFindings, onProgress, folders });
   const { torrentVersion, nFiles, totalSize } = created.torrent;

@@ -11,8 +11,8 @@ import { messageOf } from '../terminal/messages.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { OverallProgress } from './overall-progress.ts';
 
-/** Enough to keep all cores busy with small torrents; large ones share the threads. */
-const DEFAULT_JOBS = 4;
+/** Large jobs that run at once by default: more would only share the threads, and make a disk seek. */
+export const LARGE_JOBS = 4;
 
 /** The least time between two progress events of one job, in milliseconds. */
 const PROGRESS_MS = 1000;
@@ -54,6 +54,12 @@ export interface Totals<Status extends string> {
 export interface JobKind<Job, Status extends string> {
   /** The results that jobs can have, besides failures. */
   statuses: readonly Status[];
+  /**
+   * The jobs that run at once, unless the options say it.
+   *
+   * @default LARGE_JOBS
+   */
+  defaultJobs?: number;
   nameOf: (job: Job) => string;
   /** The fields of all JSON events of a job. */
   about: (job: Job) => object;
@@ -69,11 +75,11 @@ export interface JobKind<Job, Status extends string> {
  */
 export async function runMany<Job, Status extends string>(
   jobs: Jobs<Job>,
-  { statuses, nameOf, about, run, summarize }: JobKind<Job, Status>,
+  { statuses, defaultJobs = LARGE_JOBS, nameOf, about, run, summarize }: JobKind<Job, Status>,
   options: { jobs?: number; json?: boolean; quiet?: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const { jobs: concurrency = DEFAULT_JOBS, json = false } = options;
+  const { jobs: concurrency = defaultJobs, json = false } = options;
   const count = 'length' in jobs ? jobs.length : null;
   const progress = new OverallProgress(count, options);
   const started = process.uptime();

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -31,7 +32,7 @@ enum call {
   RENAME, LINK, UNLINK, MKDIR, MAP, LOCK, CALLS
 };
 // clang-format on
-enum action { FAIL = 1, SHORT, END, STALL, KILL, TEAR };
+enum action { FAIL = 1, SHORT, END, STALL, KILL, TEAR, CUT, CUT_NAMES };
 
 // The same layout is in faults.ts.
 struct control {
@@ -130,6 +131,8 @@ static void end_process(void) {
   for (;;) pause();
 }
 
+static void cut_power(bool with_names);
+
 // What a call is to do instead of its work; 0: its work.
 static enum action fault(enum call call, const char* path) {
   ++control->calls[call];
@@ -151,8 +154,80 @@ static enum action fault(enum call call, const char* path) {
     return 0;
   }
   if (control->action == KILL) end_process();
+  if (control->action == CUT || control->action == CUT_NAMES) cut_power(control->action == CUT_NAMES);
   if (control->action == FAIL) errno = (int)control->value;
   return (enum action)control->action;
+}
+
+// What a power cut takes away: content that was not synced, and, with CUT_NAMES, also names whose folder was not
+// synced. With CUT, the names stay: file systems may write them first.
+enum { UNSYNCED = 1024 };
+static pthread_mutex_t unsynced_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool dirty[DESCRIPTORS];
+// Descriptors of dirty files that were closed.
+static int closed_dirty[UNSYNCED];
+static size_t closed_count;
+static struct {
+  char path[PATH];
+  // The file that had the name before; empty: none.
+  char before[PATH + 32];
+} names[UNSYNCED];
+static size_t name_count;
+
+static void cut_power(bool with_names) {
+  pthread_mutex_lock(&unsynced_lock);
+  for (int i = 0; i < DESCRIPTORS; ++i)
+    if (dirty[i] && syscall(SYS_ftruncate, i, 0) != 0) abort();
+  for (size_t i = 0; i < closed_count; ++i)
+    if (syscall(SYS_ftruncate, closed_dirty[i], 0) != 0) abort();
+  for (size_t i = name_count; with_names && i-- > 0;) {
+    if (names[i].before[0] == '\0')
+      syscall(SYS_unlinkat, AT_FDCWD, names[i].path, 0);
+    else
+      syscall(SYS_renameat2, AT_FDCWD, names[i].before, AT_FDCWD, names[i].path, 0);
+  }
+  end_process();
+}
+
+// Keeps the file that has a name before a call that may replace it.
+static void note_name(const char* path) {
+  pthread_mutex_lock(&unsynced_lock);
+  if (name_count < UNSYNCED) {
+    strcpy(names[name_count].path, path);
+    char* before = names[name_count].before;
+    snprintf(before, sizeof names->before, "%.*s.before-%zu", (int)folder_length - 1, folder, name_count);
+    syscall(SYS_unlinkat, AT_FDCWD, before, 0);
+    if (syscall(SYS_linkat, AT_FDCWD, path, AT_FDCWD, before, 0) != 0) before[0] = '\0';
+    ++name_count;
+  }
+  pthread_mutex_unlock(&unsynced_lock);
+}
+
+static bool is_in(const char* path, const char* folder_path) {
+  const size_t length = strlen(folder_path);
+  return strncmp(path, folder_path, length) == 0 && path[length] == '/' && !strchr(path + length + 1, '/');
+}
+
+// After a sync of a file or folder; `synced` is NULL for everything.
+static void note_sync(int descriptor, const char* synced) {
+  pthread_mutex_lock(&unsynced_lock);
+  if (synced) dirty[descriptor] = false;
+  for (int i = 0; !synced && i < DESCRIPTORS; ++i) dirty[i] = false;
+  if (!synced) closed_count = 0;
+  size_t kept = 0;
+  for (size_t i = 0; i < name_count; ++i)
+    if (synced && !is_in(names[i].path, synced)) names[kept++] = names[i];
+  name_count = kept;
+  pthread_mutex_unlock(&unsynced_lock);
+}
+
+// Before a descriptor is closed.
+static void note_close(int descriptor) {
+  if (!atomic_exchange(&dirty[descriptor], false)) return;
+  const int kept = (int)syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, DESCRIPTORS);
+  pthread_mutex_lock(&unsynced_lock);
+  if (kept >= 0 && closed_count < UNSYNCED) closed_dirty[closed_count++] = kept;
+  pthread_mutex_unlock(&unsynced_lock);
 }
 
 static int track(int descriptor, const char* path) {
@@ -178,6 +253,7 @@ static int track(int descriptor, const char* path) {
 
 // A folder that is opened is to be listed, or leads to what is opened next (O_PATH).
 static enum call opening(int flags) {
+  if (flags & __O_TMPFILE) return CREATE;
   if ((flags & O_DIRECTORY) && !(flags & O_PATH)) return LIST;
   return (flags & O_ACCMODE) == O_RDONLY ? OPEN : CREATE;
 }
@@ -223,6 +299,7 @@ static bool closing(int descriptor) {
   // Before it is closed: another thread may be given its number at once.
   if (!path || !atomic_exchange(&tracked[descriptor], false)) return false;
   --control->open;
+  note_close(descriptor);
   return fault(CLOSE, path) == FAIL;
 }
 
@@ -402,6 +479,7 @@ ssize_t readahead(int descriptor, off64_t offset, size_t size) {
   const char* path = path_of(descriptor);                   \
   const enum action action = path ? fault(WRITE, path) : 0; \
   if (action == FAIL) return -1;                            \
+  if (path) dirty[descriptor] = true;                       \
   if (action == SHORT) size = half(size);                   \
   TORN(action, descriptor, size, __VA_ARGS__)               \
   return real(__VA_ARGS__);
@@ -419,6 +497,7 @@ ssize_t pwrite64(int descriptor, const void* from, size_t size,
   const char* path = path_of(descriptor);                   \
   const enum action action = path ? fault(WRITE, path) : 0; \
   if (action == FAIL) return -1;                            \
+  if (path) dirty[descriptor] = true;                       \
   if (action == SHORT || action == TEAR) {                  \
     count = halve(parts, count, cut);                       \
     parts = cut;                                            \
@@ -453,32 +532,85 @@ ssize_t pwritev64(int descriptor, const struct iovec* parts, int count, off64_t 
     return real(__VA_ARGS__);                                                         \
   }
 
-ON_DESCRIPTOR(SYNC, fsync, (int descriptor), descriptor,
-              descriptor) ON_DESCRIPTOR(SYNC, fdatasync, (int descriptor), descriptor, descriptor)
-    ON_DESCRIPTOR(TRUNCATE, ftruncate, (int descriptor, off_t size), descriptor, descriptor, size)
-        ON_DESCRIPTOR(TRUNCATE, ftruncate64, (int descriptor, off64_t size), descriptor, descriptor, size)
-            ON_DESCRIPTOR(ATTRIBUTE, fchmod, (int descriptor, mode_t mode), descriptor, descriptor, mode)
-                ON_DESCRIPTOR(ATTRIBUTE, futimens, (int descriptor, const struct timespec times[2]),
-                              descriptor, descriptor, times)
+// clang-format off
+ON_DESCRIPTOR(TRUNCATE, ftruncate, (int descriptor, off_t size), descriptor, descriptor, size)
+ON_DESCRIPTOR(TRUNCATE, ftruncate64, (int descriptor, off64_t size), descriptor, descriptor, size)
+ON_DESCRIPTOR(ATTRIBUTE, fchmod, (int descriptor, mode_t mode), descriptor, descriptor, mode)
+ON_DESCRIPTOR(ATTRIBUTE, futimens, (int descriptor, const struct timespec times[2]), descriptor, descriptor, times)
+ON_DESCRIPTOR(SYNC, sync_file_range, (int descriptor, off64_t offset, off64_t size, unsigned flags), descriptor,
+              descriptor, offset, size, flags)
 
-                    ON_PATH(STAT, stat, (const char* path, struct stat* status), path, path, status)
-                        ON_PATH(STAT, stat64, (const char* path, struct stat64* status), path, path, status)
-                            ON_PATH(STAT, lstat, (const char* path, struct stat* status), path, path, status)
-                                ON_PATH(STAT, lstat64, (const char* path, struct stat64* status), path, path,
-                                        status) ON_PATH(STAT, access, (const char* path, int mode), path,
-                                                        path, mode)
-                                    ON_PATH(RENAME, rename, (const char* from, const char* to), to, from, to)
-                                        ON_PATH(LINK, link, (const char* from, const char* to), to, from, to)
-                                            ON_PATH(UNLINK, unlink, (const char* path), path, path)
-                                                ON_PATH(UNLINK, rmdir, (const char* path), path, path)
-                                                    ON_PATH(MKDIR, mkdir, (const char* path, mode_t mode),
-                                                            path, path, mode)
-                                                        ON_PATH(LIST, scandir64,
-                                                                (const char* path, struct dirent64*** entries,
-                                                                 int (*filter)(const struct dirent64*),
-                                                                 int (*compare)(const struct dirent64**,
-                                                                                const struct dirent64**)),
-                                                                path, path, entries, filter, compare)
+ON_PATH(STAT, stat, (const char* path, struct stat* status), path, path, status)
+ON_PATH(STAT, stat64, (const char* path, struct stat64* status), path, path, status)
+ON_PATH(STAT, lstat, (const char* path, struct stat* status), path, path, status)
+ON_PATH(STAT, lstat64, (const char* path, struct stat64* status), path, path, status)
+ON_PATH(STAT, access, (const char* path, int mode), path, path, mode)
+ON_PATH(UNLINK, unlink, (const char* path), path, path)
+ON_PATH(UNLINK, rmdir, (const char* path), path, path)
+ON_PATH(MKDIR, mkdir, (const char* path, mode_t mode), path, path, mode)
+ON_PATH(LIST, scandir64,
+        (const char* path, struct dirent64*** entries, int (*filter)(const struct dirent64*),
+         int (*compare)(const struct dirent64**, const struct dirent64**)),
+        path, path, entries, filter, compare)
+// clang-format on
+
+#define SYNC_BODY(descriptor, synced)                    \
+  const char* path = path_of(descriptor);                \
+  if (path && fault(SYNC, path) == FAIL) return -1;      \
+  const int result = real(descriptor);                   \
+  if (path && result == 0) note_sync(descriptor, synced); \
+  return result;
+
+int fsync(int descriptor) {
+  REAL(fsync)
+  SYNC_BODY(descriptor, path)
+}
+
+int fdatasync(int descriptor) {
+  REAL(fdatasync)
+  SYNC_BODY(descriptor, path)
+}
+
+int syncfs(int descriptor) {
+  REAL(syncfs)
+  SYNC_BODY(descriptor, NULL)
+}
+
+// Calls that give a name to a file.
+#define NAME_BODY(call, directory, to, ...)         \
+  char whole[PATH];                                 \
+  if (below_folder(directory, to, whole)) {         \
+    if (fault(call, whole) == FAIL) return -1;      \
+    note_name(whole);                               \
+  }                                                 \
+  return real(__VA_ARGS__);
+
+int link(const char* from, const char* to) {
+  REAL(link)
+  NAME_BODY(LINK, AT_FDCWD, to, from, to)
+}
+
+int linkat(int from_folder, const char* from, int folder_of_to, const char* to, int flags) {
+  REAL(linkat)
+  NAME_BODY(LINK, folder_of_to, to, from_folder, from, folder_of_to, to, flags)
+}
+
+int rename(const char* from, const char* to) {
+  REAL(rename)
+  NAME_BODY(RENAME, AT_FDCWD, to, from, to)
+}
+
+int renameat(int from_folder, const char* from, int folder_of_to, const char* to) {
+  REAL(renameat)
+  NAME_BODY(RENAME, folder_of_to, to, from_folder, from, folder_of_to, to)
+}
+
+int unlinkat(int directory, const char* path, int flags) {
+  REAL(unlinkat)
+  char whole[PATH];
+  if (below_folder(directory, path, whole) && fault(UNLINK, whole) == FAIL) return -1;
+  return real(directory, path, flags);
+}
 
 // Calls on a path from a folder.
 #define AT_BODY(directory, path, ...)                                                \
