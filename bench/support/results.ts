@@ -12,7 +12,7 @@ export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url)
 
 /** The pages of docs/ that show figures, and of which benches. */
 export const PAGES = {
-  performance: ['create', 'peers', 'small', 'million', 'cold', 'start', 'decode', 'sources', 'verify'],
+  performance: ['create', 'peers', 'small', 'each', 'million', 'cold', 'start', 'decode', 'sources', 'verify'],
   reliability: ['load', 'soak'],
   scaling: ['distributed'],
 } as const;

@@ -1,4 +1,5 @@
 """Makes torrents with libtorrent: with_libtorrent.py VERSION PIECE_LENGTH OUTPUT PATH, or the task of bench/small.ts as JSON.
+with_libtorrent.py each VERSION PIECE_LENGTH OUTPUT PATH makes one of each entry of a folder, into another folder.
 
 The binding always hashes with one thread, because its set_piece_hashes takes no settings. with_libtorrent.cc does the same
 with every core. It does not hash memory, and takes the caller's hashes for v1 only.
@@ -58,6 +59,10 @@ def make_each(task: dict) -> dict:
 
 
 match sys.argv[1:]:
+    case ["each", version, piece_length, output, folder]:
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(output, f"{name}.torrent"), "wb") as file:
+                file.write(make(version, int(piece_length), os.path.join(folder, name)))
     case [version, piece_length, output, path]:
         with open(output, "wb") as file:
             file.write(make(version, int(piece_length), path))

@@ -67,7 +67,8 @@ Napi::Value write_files(const Napi::CallbackInfo& info) {
   if (!info[1].IsArray()) throw Napi::TypeError::New(env, "files must be an array");
   const auto values = info[1].As<Napi::Array>();
   std::vector<NewFile> files;
-  for (std::uint32_t i = 0; i < values.Length(); ++i) files.push_back(to_file(values.Get(i).As<Napi::Object>()));
+  for (std::uint32_t i = 0; i < values.Length(); ++i)
+    files.push_back(to_file(values.Get(i).As<Napi::Object>()));
   auto* const worker = new WriteFiles(env, info[0].As<Napi::String>(), std::move(files), values);
   worker->Queue();
   return worker->promise();

@@ -118,8 +118,8 @@ export interface ItemResult {
   totalSize?: number;
 }
 
-/** Small torrents that are processed at once: enough to keep the threads busy. */
-const ITEMS_AT_ONCE = 16;
+/** Small torrents that are processed at once: enough to keep the threads busy, and to write outputs in whole groups. */
+const ITEMS_AT_ONCE = 64;
 
 /** How a job of a batch runs. */
 interface BatchContext extends WorkerContext {

@@ -31,7 +31,12 @@ export function groupWriter(): Addon | null {
  * @returns errno, or 0. The file has left nothing after an error.
  * @throws {Error} as {@link holdBeneath}
  */
-export function writeInGroup(addon: Addon, folder: string, file: NewFile, { beneath }: BeneathOptions): Promise<number> {
+export function writeInGroup(
+  addon: Addon,
+  folder: string,
+  file: NewFile,
+  { beneath }: BeneathOptions,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const key = `${folder}\0${beneath ?? ''}`;
     const queue = queues.get(key) ?? [];

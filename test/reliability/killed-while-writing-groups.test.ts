@@ -1,5 +1,5 @@
 // `create --each` writes its torrents in groups. It is killed, loses power, or gets an error at each call that writes. Each torrent is then
-// whole, or it is the old one, and those that were said to be done are there. What a power cut takes away is in test/support/faults/shim.c.
+// whole, or it is the old one, and every torrent that was reported as done is there. test/support/faults/shim.c simulates the power cut.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,11 @@ class Place {
   readonly #isForced: boolean;
   readonly #whole = new Map<string, Buffer>();
 
-  private constructor(cwd: string, shim: string, { isForced, env }: { isForced: boolean; env: Record<string, string> }) {
+  private constructor(
+    cwd: string,
+    shim: string,
+    { isForced, env }: { isForced: boolean; env: Record<string, string> },
+  ) {
     this.#cwd = cwd;
     this.#out = path.join(cwd, 'work/out');
     this.#isForced = isForced;

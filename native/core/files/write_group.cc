@@ -95,7 +95,8 @@ bool sync_all(int folder) {
 
 // Before Linux 5.8, syncfs does not tell that content could not be written: sync_file_range does, at no cost.
 int sync_file(int descriptor, bool all_synced) {
-  const int result = all_synced ? ::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE) : ::fsync(descriptor);
+  const int result =
+      all_synced ? ::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE) : ::fsync(descriptor);
   return result == 0 ? 0 : errno;
 }
 

@@ -173,7 +173,11 @@ export function manyOptions(command: Command): Command {
     .optionsGroup('Many torrents:')
     .addOption(new Option('--each', 'make a torrent of every entry of the given folders').conflicts(['batch', 'name']))
     .option('--batch <file>', 'make the torrents of a list of jobs: JSON or NDJSON, - for standard input', parseFile)
-    .option('--jobs <n>', 'with --each or --batch: torrents that are made at once (default: 64, of which 4 above 64 MiB)', parseThreads)
+    .option(
+      '--jobs <n>',
+      'with --each or --batch: torrents that are made at once (default: 64, of which 4 above 64 MiB)',
+      parseThreads,
+    )
     .option('--resume', 'with --each or --batch: skip torrents that are up to date');
 }
 

@@ -16,7 +16,15 @@ import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { cacheOf } from '../options/option-values.ts';
 import { rootAndPaths } from '../options/roots.ts';
-import { endsWithSlash, isFolder, isStdout, type OutputFolders, realFile, requireWritable, writeTorrent } from '../options/target.ts';
+import {
+  endsWithSlash,
+  isFolder,
+  isStdout,
+  type OutputFolders,
+  realFile,
+  requireWritable,
+  writeTorrent,
+} from '../options/target.ts';
 import { flagText } from '../terminal/messages.ts';
 import { shellWords } from '../terminal/shell-words.ts';
 import { draftOf } from './draft-of.ts';

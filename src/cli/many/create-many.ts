@@ -16,7 +16,7 @@ import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './jobs-of-file.ts';
 import { type CreateJob, jobsOfFolders, type ListedJob, nameOfJob } from './jobs-of-folders.ts';
-import { countsText, type JobResult, type JobWatch, rateText, LARGE_JOBS, runMany } from './run-many.ts';
+import { countsText, type JobResult, type JobWatch, LARGE_JOBS, rateText, runMany } from './run-many.ts';
 import { upToDateOutput } from './up-to-date.ts';
 
 type Status = 'done' | 'skipped';
@@ -81,7 +81,13 @@ function skipped({ target }: CreateJob, link: string, { quiet, magnet }: CreateO
 async function create(
   { paths, options: own, target }: CreateJob,
   options: CreateOptions,
-  { onStart, onProgress, folders, slot, signal }: JobWatch & { folders: OutputFolders; slot: Slot; signal: AbortSignal },
+  {
+    onStart,
+    onProgress,
+    folders,
+    slot,
+    signal,
+  }: JobWatch & { folders: OutputFolders; slot: Slot; signal: AbortSignal },
 ): Promise<{ result: JobResult<Status>; totalSize: number }> {
   await onStart();
   let warnings: readonly Finding[] = [];

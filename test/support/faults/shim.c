@@ -159,8 +159,8 @@ static enum action fault(enum call call, const char* path) {
   return (enum action)control->action;
 }
 
-// What a power cut takes away: content that was not synced, and, with CUT_NAMES, also names whose folder was not
-// synced. With CUT, the names stay: file systems may write them first.
+// What a power cut takes away: content that was not synced, and, with CUT_NAMES, also names whose folder was
+// not synced. With CUT, the names stay: file systems may write them first.
 enum { UNSYNCED = 1024 };
 static pthread_mutex_t unsynced_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool dirty[DESCRIPTORS];
@@ -512,8 +512,9 @@ ssize_t writev(int descriptor, const struct iovec* parts,
 ssize_t pwritev(int descriptor, const struct iovec* parts, int count, off_t offset){
     REAL(pwritev) WRITEV_BODY(descriptor, parts, count, descriptor, parts, count, offset)}
 
-ssize_t pwritev64(int descriptor, const struct iovec* parts, int count, off64_t offset){
-    REAL(pwritev64) WRITEV_BODY(descriptor, parts, count, descriptor, parts, count, offset)}
+ssize_t pwritev64(int descriptor, const struct iovec* parts, int count, off64_t offset) {
+  REAL(pwritev64) WRITEV_BODY(descriptor, parts, count, descriptor, parts, count, offset)
+}
 
 // Calls that do their work or fail, on a descriptor, a path, or two paths of which the second says more.
 #define ON_DESCRIPTOR(call, name, parameters, descriptor, ...) \
@@ -554,10 +555,10 @@ ON_PATH(LIST, scandir64,
         path, path, entries, filter, compare)
 // clang-format on
 
-#define SYNC_BODY(descriptor, synced)                    \
-  const char* path = path_of(descriptor);                \
-  if (path && fault(SYNC, path) == FAIL) return -1;      \
-  const int result = real(descriptor);                   \
+#define SYNC_BODY(descriptor, synced)                     \
+  const char* path = path_of(descriptor);                 \
+  if (path && fault(SYNC, path) == FAIL) return -1;       \
+  const int result = real(descriptor);                    \
   if (path && result == 0) note_sync(descriptor, synced); \
   return result;
 
@@ -577,12 +578,12 @@ int syncfs(int descriptor) {
 }
 
 // Calls that give a name to a file.
-#define NAME_BODY(call, directory, to, ...)         \
-  char whole[PATH];                                 \
-  if (below_folder(directory, to, whole)) {         \
-    if (fault(call, whole) == FAIL) return -1;      \
-    note_name(whole);                               \
-  }                                                 \
+#define NAME_BODY(call, directory, to, ...)    \
+  char whole[PATH];                            \
+  if (below_folder(directory, to, whole)) {    \
+    if (fault(call, whole) == FAIL) return -1; \
+    note_name(whole);                          \
+  }                                            \
   return real(__VA_ARGS__);
 
 int link(const char* from, const char* to) {
@@ -618,8 +619,7 @@ int unlinkat(int directory, const char* path, int flags) {
   if (below_folder(directory, path, whole) && fault(STAT, whole) == FAIL) return -1; \
   return real(__VA_ARGS__);
 
-                                                            int fstatat(int directory, const char* path,
-                                                                        struct stat* status, int flags) {
+int fstatat(int directory, const char* path, struct stat* status, int flags) {
   REAL(fstatat)
   AT_BODY(directory, path, directory, path, status, flags)
 }

@@ -72,7 +72,7 @@ TEST_CASE("write_group: writes files with their times and permissions, and repla
       CHECK_EQ(file.error, 0);
       CHECK_EQ(text_of(path + "/" + file.name), text);
     }
-    struct stat status{};
+    struct stat status {};
     REQUIRE_EQ(::stat((path + "/" + files[0].name).c_str(), &status), 0);
     CHECK_EQ(status.st_mtim.tv_sec, 1'000'000'000);
     CHECK_EQ(status.st_mtim.tv_nsec, 500'000'000);
@@ -86,7 +86,7 @@ TEST_CASE("write_group: writes files with their times and permissions, and repla
   CHECK_EQ(files[2].error, 0);
   CHECK_EQ(text_of(path + "/1-0"), text);
   CHECK_EQ(text_of(path + "/2-0"), "other");
-  struct stat status{};
+  struct stat status {};
   REQUIRE_EQ(::stat((path + "/2-0").c_str(), &status), 0);
   CHECK_EQ(status.st_mode & 0777U, 0600U);
   CHECK_EQ(entries_of(path), 9);
