@@ -1,4 +1,5 @@
 /** Writes files of one folder in groups: they share the syncs that make them survive a power cut. Linux only. */
+import { AbortError, onAbort } from '../errors/cancel.ts';
 import { type Addon, addonOrNull, type NewFile } from '../hash/addon.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
 
@@ -7,6 +8,8 @@ export const MAX_GROUP = 64;
 
 interface Waiting {
   file: NewFile;
+  /** Called when it no longer waits. */
+  begin: () => void;
   resolve: (errno: number) => void;
   reject: (error: unknown) => void;
 }
@@ -29,18 +32,24 @@ export function groupWriter(): Addon | null {
  * grow with the load, and no file waits for others to come.
  *
  * @returns errno, or 0. The file has left nothing after an error.
+ * @throws {AbortError} when the signal fires while the file waits
  * @throws {Error} as {@link holdBeneath}
  */
 export function writeInGroup(
   addon: Addon,
   folder: string,
   file: NewFile,
-  { beneath }: BeneathOptions,
+  { beneath, signal }: BeneathOptions & { signal?: AbortSignal | undefined },
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const key = `${folder}\0${beneath ?? ''}`;
     const queue = queues.get(key) ?? [];
-    queue.push({ file, resolve, reject });
+    const waiting: Waiting = { file, begin: () => removeListener(), resolve, reject };
+    const removeListener = onAbort(signal, () => {
+      queue.splice(queue.indexOf(waiting), 1);
+      reject(new AbortError(signal as AbortSignal));
+    });
+    queue.push(waiting);
     if (queues.has(key)) return;
     queues.set(key, queue);
     void writeGroups(addon, folder, key, { beneath });
@@ -51,6 +60,7 @@ async function writeGroups(addon: Addon, folder: string, key: string, options: B
   const queue = queues.get(key) as Waiting[];
   while (queue.length > 0) {
     const group = queue.splice(0, MAX_GROUP);
+    for (const { begin } of group) begin();
     const files = group.map(({ file }) => file);
     try {
       const errors = await holdBeneath(folder, options, (held) => addon.writeFiles(held, files));
