@@ -446,8 +446,8 @@ class Bench {
 /** Errors name a link by its own path. */
 const leadsTo = (at: string, named: string) => at === path.join(data, 'a') && named === path.join(data, 'link');
 
-/** The temporary file of an output counts as the output. */
-const isBeside = (at: string, named: string) => path.dirname(at) === out && named === target;
+/** The temporary file of an output counts as the output, and so does its folder, which is synced for it. */
+const isBeside = (at: string, named: string) => (path.dirname(at) === out || at === out) && named === target;
 
 function clear(job: Job): void {
   for (const folder of [out, cache]) rmSync(folder, { recursive: true, force: true });

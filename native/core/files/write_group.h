@@ -23,7 +23,7 @@ struct NewFile {
   std::optional<double> mtime;
   // The name that the file has for a moment before it replaces another one; empty if it must not replace any.
   std::string temporary;
-  // Those of the file that it replaces.
+  // Taken over from the file that it replaces.
   std::optional<Owner> owner;
   // errno, or 0: the result. A file with an error has left nothing in the folder.
   int error = 0;

@@ -131,6 +131,7 @@ static void end_process(void) {
   for (;;) pause();
 }
 
+static bool cuts_power(void) { return control->action == CUT || control->action == CUT_NAMES; }
 static void cut_power(bool with_names);
 
 // What a call is to do instead of its work; 0: its work.
@@ -154,7 +155,7 @@ static enum action fault(enum call call, const char* path) {
     return 0;
   }
   if (control->action == KILL) end_process();
-  if (control->action == CUT || control->action == CUT_NAMES) cut_power(control->action == CUT_NAMES);
+  if (cuts_power()) cut_power(control->action == CUT_NAMES);
   if (control->action == FAIL) errno = (int)control->value;
   return (enum action)control->action;
 }
@@ -191,6 +192,7 @@ static void cut_power(bool with_names) {
 
 // Keeps the file that has a name before a call that may replace it.
 static void note_name(const char* path) {
+  if (!cuts_power()) return;
   pthread_mutex_lock(&unsynced_lock);
   if (name_count < UNSYNCED) {
     strcpy(names[name_count].path, path);
@@ -223,7 +225,7 @@ static void note_sync(int descriptor, const char* synced) {
 
 // Before a descriptor is closed.
 static void note_close(int descriptor) {
-  if (!atomic_exchange(&dirty[descriptor], false)) return;
+  if (!atomic_exchange(&dirty[descriptor], false) || !cuts_power()) return;
   const int kept = (int)syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, DESCRIPTORS);
   pthread_mutex_lock(&unsynced_lock);
   if (kept >= 0 && closed_count < UNSYNCED) closed_dirty[closed_count++] = kept;
