@@ -37,6 +37,11 @@ PathColumn to_paths(const Napi::Object& paths, std::size_t count) {
   return {Column<char>(column, reinterpret_cast<const char*>(column.get())), to_column(ends)};
 }
 
+std::pair<PathColumn, std::size_t> to_paths(const Napi::Object& paths) {
+  const std::size_t count = array_field<std::uint32_t>(paths, "ends").ElementLength();
+  return {to_paths(paths, count), count};
+}
+
 std::optional<PathColumn> to_paths_or_none(const Napi::Value& paths_or_null, std::size_t count) {
   if (!paths_or_null.IsObject()) return std::nullopt;
   return to_paths(paths_or_null.As<Napi::Object>(), count);

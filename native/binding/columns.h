@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "core/table/file_columns.h"
 
@@ -14,6 +15,8 @@ namespace metainfo {
 // Napi::Error for arrays of wrong types or lengths; `count` is the number of files.
 std::size_t count_files(const Napi::Object& columns);
 PathColumn to_paths(const Napi::Object& paths, std::size_t count);
+// A column of any length, and that length.
+std::pair<PathColumn, std::size_t> to_paths(const Napi::Object& paths);
 std::optional<PathColumn> to_paths_or_none(const Napi::Value& paths_or_null, std::size_t count);
 Column<double> to_numbers(const Napi::Object& columns, const char* key, std::size_t count);
 FileColumns to_files(const Napi::Object& columns);

@@ -10,6 +10,8 @@
 namespace metainfo {
 namespace {
 
+constexpr double kMaxSafeInteger = 9007199254740991.0;  // Number.MAX_SAFE_INTEGER
+
 std::string key_text(const char* key) { return key; }
 std::string key_text(const Napi::String& key) { return key.Utf8Value(); }
 
@@ -30,8 +32,8 @@ double number(const Napi::Object& object, const Key& key) {
 template <typename Key>
 std::uint64_t size(const Napi::Object& object, const Key& key) {
   const double value = number(object, key);
-  // Written so that NaN fails too. The upper bound is Number.MAX_SAFE_INTEGER.
-  if (!(value >= 0 && value <= 9007199254740991.0))
+  // Written so that NaN fails too.
+  if (!(value >= 0 && value <= kMaxSafeInteger))
     throw Napi::RangeError::New(object.Env(), "request field is out of range: " + key_text(key));
   return static_cast<std::uint64_t>(value);
 }
@@ -98,7 +100,25 @@ class RequestedFileReader {
   Napi::String mtime_ms_ = key("mtimeMs");
 };
 
-// Takes the columns of files on disk: a DiskFiles of src/layout/file-table.ts.
+// Takes a FileRanges of src/hash/addon.ts. `count` is the number of files that it may name.
+FileRanges to_ranges(const Napi::Object& value, std::size_t count) {
+  FileRanges ranges;
+  const auto files = array_field<std::uint32_t>(value, "files");
+  ranges.count = files.ElementLength();
+  ranges.files = to_column(files);
+  ranges.offsets = to_numbers(value, "offsets", ranges.count);
+  ranges.lengths = to_numbers(value, "lengths", ranges.count);
+  const auto is_size = [](double size) { return size >= 0 && size <= kMaxSafeInteger; };
+  for (std::size_t i = 0; i < ranges.count; ++i) {
+    const std::uint32_t file = ranges.files.get()[i];
+    if ((file >= count && file != FileRanges::kPad) || !is_size(ranges.offsets.get()[i]) ||
+        !is_size(ranges.lengths.get()[i]))
+      throw Napi::RangeError::New(value.Env(), "request field is out of range: ranges");
+  }
+  return ranges;
+}
+
+// Takes the columns of files on disk: a DiskFiles of src/layout/file-table.ts, and perhaps ranges of them.
 DiskColumns to_disk_columns(const Napi::Object& value) {
   const auto columns = get<Napi::Object>(value, "columns", &Napi::Value::IsObject);
   DiskColumns result;
@@ -107,6 +127,8 @@ DiskColumns to_disk_columns(const Napi::Object& value) {
   result.mtimes_ms = to_numbers(columns, "mtimes", result.files.count);
   if (const auto paths = to_paths_or_none(columns.Get("diskPaths"), result.files.count))
     result.files.paths = *paths;
+  const Napi::Value ranges = value.Get("ranges");
+  if (ranges.IsObject()) result.ranges = to_ranges(ranges.As<Napi::Object>(), result.files.count);
   return result;
 }
 

@@ -125,6 +125,19 @@ Napi::Value sort_files(const Napi::CallbackInfo& info) {
   return start_task<Sorted>(info.Env(), make, to_sorted);
 }
 
+Napi::Value match_paths(const Napi::CallbackInfo& info) {
+  const auto [paths, count] = to_paths(info[0].As<Napi::Object>());
+  const auto [others, other_count] = to_paths(info[1].As<Napi::Object>());
+  const auto make = [paths = paths, count = count, others = others,
+                     other_count = other_count](const std::atomic<bool>& cancelled) {
+    return match_paths(paths, count, others, other_count, cancelled);
+  };
+  return start_task<std::vector<std::uint32_t>>(info.Env(), make,
+                                                [](Napi::Env env, std::vector<std::uint32_t> matches) {
+                                                  return Napi::Value(to_typed_array(env, std::move(matches)));
+                                                });
+}
+
 Napi::Value measure_files(const Napi::CallbackInfo& info) {
   const FileColumns files = to_files(info[0].As<Napi::Object>());
   const Padding padding = to_padding(info[1]);
@@ -179,6 +192,7 @@ void define(Napi::Object& exports, const char* name) {
 
 void define_file_table(Napi::Object exports) {
   define<sort_files>(exports, "sortFiles");
+  define<match_paths>(exports, "matchPaths");
   define<measure_files>(exports, "measureFiles");
   define<encode_file_list>(exports, "encodeFileList");
   define<encode_file_tree>(exports, "encodeFileTree");

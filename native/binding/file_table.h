@@ -5,8 +5,8 @@
 
 namespace metainfo {
 
-// Adds `sortFiles`, `measureFiles`, `encodeFileList` and `encodeFileTree` of Addon in src/hash/addon.ts. Each
-// starts a task on a native thread and returns a promise.
+// Adds `sortFiles`, `matchPaths`, `measureFiles`, `encodeFileList` and `encodeFileTree` of Addon in
+// src/hash/addon.ts. Each starts a task on a native thread and returns a promise.
 void define_file_table(Napi::Object exports);
 
 }  // namespace metainfo

@@ -20,8 +20,8 @@ import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } fr
 import { checkPieceLength } from '../layout/piece-length.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { clearBadV1 } from '../verify/clear-bad-pieces.ts';
-import { type MatchedFile, matchFiles } from '../verify/match-files.ts';
-import { contentOfPieces, fileOfEntry, type PieceLayout, v1PieceLayout } from '../verify/piece-layout.ts';
+import { type MatchedFiles, matchFiles } from '../verify/match-files.ts';
+import { contentOfPieces, type PieceLayout, pathOfEntry, v1PieceLayout } from '../verify/piece-layout.ts';
 import { replaceFields } from './replace-fields.ts';
 import { hybridLayout, requireAllFiles, requireGoodPieces, requirePadding, requireSameTimes } from './upgrade-files.ts';
 
@@ -86,24 +86,25 @@ async function upgradeInSlot(
   const { signal } = options;
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot }));
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
-  requireAllFiles(matched.files);
-  const layout = hybridLayout(torrent, matched.files, options.padNames);
+  const before = matched.rows();
+  requireAllFiles(before);
+  const layout = hybridLayout(torrent, before, options.padNames);
   requirePadding(layout, options.limits);
   await requireNoInput(options.outputPath, layout.files);
   await warn(layout, options);
 
-  const map = v1PieceLayout(torrent, matched.files);
-  const start = () => hashForBoth(layout, { map, files: matched.files }, options);
+  const map = v1PieceLayout(torrent);
+  const start = () => hashForBoth(layout, { map, matched }, options);
   const { hybrid, v1 } = await watch(start, options).catch((error) => {
     throw deletedSinceScan(error);
   });
   const good = new Uint8Array(map.pieceCount).fill(1);
   clearBadV1(torrent, [[0, map.pieceCount]], v1, good);
-  requireGoodPieces(good, map, matched.files);
+  requireGoodPieces(good, map, before);
   // The two jobs open the files apart: one that was replaced in between would have hashes of two contents.
-  const after = await untilAbort(signal, matchFiles(torrent, path, { signal }));
-  requireAllFiles(after.files);
-  requireSameTimes(matched.files, after.files);
+  const after = (await untilAbort(signal, matchFiles(torrent, path, { signal }))).rows();
+  requireAllFiles(after);
+  requireSameTimes(before, after);
 
   const digests = { pieces: hybrid.v1 as Uint8Array, trees: hybrid.v2 as PackedTrees };
   const { info, pieceLayers } = await contentKeys(layout, digests, await encodedFileList(layout));
@@ -120,7 +121,7 @@ async function upgradeInSlot(
 /** Starts two hash jobs over the same files: in the order and pieces of the v1 torrent, and in those of the hybrid. */
 function hashForBoth(
   { files, paddedFiles, pieceLength }: SizedLayout,
-  old: { map: PieceLayout; files: readonly MatchedFile[] },
+  old: { map: PieceLayout; matched: MatchedFiles },
   { engine = defaultEngine(), ...options }: UpgradeOptions,
 ): RunningJob<{ v1: Digests; hybrid: Digests }> {
   const group = new JobGroup(engine);
@@ -129,8 +130,8 @@ function hashForBoth(
     return group.run({ ...request, pieceLength, onMissing: 'fail', ...resources }, nameOf);
   };
   const hashBoth = async () => {
-    const content = contentOfPieces(old.map, old.files, [[0, old.map.pieceCount]]);
-    const oldName = (i: number) => fileOfEntry(old.map, old.files, content.entries[i] as number)?.path ?? '';
+    const content = contentOfPieces(old.map, old.matched, [[0, old.map.pieceCount]]);
+    const oldName = (i: number) => pathOfEntry(old.map, old.matched, content.entries[i] as number);
     const [v1, hybrid] = await Promise.all([
       hash({ files: content.files, version: 'v1' }, oldName),
       hash({ files: toRequestedFiles(files), paddedFiles, version: 'hybrid' }, (i) => files.pathAt(i)),

@@ -59,7 +59,23 @@ export interface NativePadding {
 /** The request of a hash job as the addon takes it. */
 export interface NativeHashRequest extends Omit<HashRequest, 'files'> {
   /** A list, or columns of files on disk, which nobody may change before the job has ended. */
-  files: readonly RequestedFile[] | DiskFiles;
+  files: readonly RequestedFile[] | NativeTable;
+}
+
+/** Files on disk, or ranges of them. */
+export interface NativeTable extends DiskFiles {
+  /** The content of the request; null for all of every file. */
+  ranges: FileRanges | null;
+}
+
+/** Ranges of files, and pad files, in columns. */
+export interface FileRanges {
+  /** The index of the file of each range; 2^32 - 1 for a pad file. */
+  files: Uint32Array;
+  /** Where each range starts in its file, in bytes. */
+  offsets: Float64Array;
+  /** Bytes of each range. */
+  lengths: Float64Array;
 }
 
 /** Files in another order. */
@@ -135,6 +151,8 @@ export interface Addon {
     pieceLength: number,
     maxComponents: number,
   ): Promise<Float64Array>;
+  /** Gives the index of each path among others that differ from each other; 2^32 - 1 for a path that is not among them. */
+  matchPaths(paths: PathColumn, others: PathColumn): Promise<Uint32Array>;
   /**
    * Sorts files as `sortV1` or `sortV2`.
    *

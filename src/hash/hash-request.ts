@@ -3,6 +3,7 @@ import { constants } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, invalidArgument, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { sumOf } from '../layout/file-table.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { type Addon, addonOrNull } from './addon.ts';
 import type { HashRequest, RequestedFile } from './engine.ts';
@@ -32,7 +33,7 @@ export function requireHashesFit(request: HashRequest): void {
   const { files, version, pieceLength, paddedFiles = 0 } = request;
   // Do not go through a million files for what cannot be.
   const isTable = files instanceof RequestedTable;
-  if (isTable && (files.totalLength / pieceLength + paddedFiles) * 32 <= constants.MAX_LENGTH) return;
+  if (isTable && (sumOf(files.lengths) / pieceLength + paddedFiles) * 32 <= constants.MAX_LENGTH) return;
   const lengths = lengthsOf(files);
   let total = 0;
   for (let i = 0; i < lengths.length; i += 1) {

@@ -1,6 +1,7 @@
 /** Makes the files of a hash request: files on disk, data in memory, and pad files. */
-import type { DiskFiles, FileTable, TableFile } from '../layout/file-table.ts';
+import type { FileTable, TableFile } from '../layout/file-table.ts';
 import { systemPath } from '../text/name-bytes.ts';
+import type { NativeTable } from './addon.ts';
 import type { RequestedFile, RequestedFiles } from './engine.ts';
 
 /** A file of known length, on disk (`diskPath`) or in memory (`data`). */
@@ -32,39 +33,35 @@ export function requestedMemory(data: Uint8Array, offset = 0, length = data.leng
   return { path: null, data, offset, length, size: data.length, mtimeMs: Number.NaN };
 }
 
-/** The request files of a table, made one by one when an engine asks for them. The native engine takes the columns instead. */
+/** Request files that are made one by one when an engine asks for them. The native engine takes their columns instead. */
 export class RequestedTable implements RequestedFiles {
   readonly length: number;
   /** Bytes of each file. */
   readonly lengths: Float64Array;
-  readonly onDisk: DiskFiles;
-  readonly #table: FileTable;
+  readonly native: NativeTable;
+  readonly #fileAt: (index: number) => RequestedFile;
 
-  constructor(table: FileTable, onDisk: DiskFiles) {
-    this.length = table.length;
-    this.lengths = table.lengths;
-    this.onDisk = onDisk;
-    this.#table = table;
-  }
-
-  /** Bytes of all files together. */
-  get totalLength(): number {
-    return this.#table.totalLength;
+  constructor(lengths: Float64Array, native: NativeTable, fileAt: (index: number) => RequestedFile) {
+    this.length = lengths.length;
+    this.lengths = lengths;
+    this.native = native;
+    this.#fileAt = fileAt;
   }
 
   at(index: number): RequestedFile | undefined {
-    const file = this.#table.at(index);
-    return file && toRequestedFile(file);
+    return index >= 0 && index < this.length ? this.#fileAt(index) : undefined;
   }
 
   *[Symbol.iterator](): Generator<RequestedFile> {
-    for (const file of this.#table) yield toRequestedFile(file);
+    for (let i = 0; i < this.length; i += 1) yield this.#fileAt(i);
   }
 }
 
 /** The request files of a table whose lengths are known. */
 export function toRequestedFiles<File extends TableFile & PlannedContent>(table: FileTable<File>): RequestedFiles {
-  return table.onDisk ? new RequestedTable(table, table.onDisk) : table.map(toRequestedFile);
+  if (!table.onDisk) return table.map(toRequestedFile);
+  const native = { ...table.onDisk, ranges: null };
+  return new RequestedTable(table.lengths, native, (index) => toRequestedFile(table.at(index) as File));
 }
 
 /** Bytes that are missing to the end of the last piece of a file. */

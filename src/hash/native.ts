@@ -175,7 +175,7 @@ function startedHere(): Error {
 }
 
 function nativeRequest({ files, ...request }: HashRequest): NativeHashRequest {
-  return { ...request, files: files instanceof RequestedTable ? files.onDisk : (files as readonly RequestedFile[]) };
+  return { ...request, files: files instanceof RequestedTable ? files.native : (files as readonly RequestedFile[]) };
 }
 
 function translate(failure: NativeFailure, called: Error): MetainfoError {

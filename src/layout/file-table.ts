@@ -225,7 +225,8 @@ function holds({ columns }: DiskFiles, text: string): boolean {
   return Buffer.from(buffer, byteOffset, length).includes(text);
 }
 
-function sumOf(lengths: Float64Array): number {
+/** The sum of lengths. A file of unknown length counts as empty. */
+export function sumOf(lengths: Float64Array): number {
   let sum = 0;
   // An index, because an iterator takes ten times as long, and there may be millions.
   for (let i = 0; i < lengths.length; i += 1) sum += lengths[i] || 0;

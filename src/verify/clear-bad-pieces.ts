@@ -1,14 +1,14 @@
 /** Compares digests of content on disk with the hashes in a torrent, and clears the mark of every piece that differs. */
 
-import { type Digests, layerCount, type RequestedFile } from '../hash/hash-request.ts';
+import type { Digests } from '../hash/hash-request.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { viewOfLayer } from '../model/piece-layers.ts';
+import { contentOf, rootAt } from '../model/torrent/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { MatchedFile } from './match-files.ts';
-import { fileOfEntry, type PieceContent, type PieceInterval, type PieceLayout } from './piece-layout.ts';
+import type { PieceContent, PieceInterval, PieceLayout } from './piece-layout.ts';
 
 /** Hashes in a buffer, one after the other, from an offset on. */
 interface PackedHashes {
@@ -45,7 +45,6 @@ export function clearBadV1(
 /** Content that was hashed. */
 export interface HashedContent {
   map: PieceLayout;
-  files: readonly MatchedFile[];
   content: PieceContent;
   digests: Digests;
 }
@@ -59,30 +58,33 @@ export interface HashedContent {
  */
 export function clearBadV2(
   torrent: Torrent,
-  { map, files, content, digests }: HashedContent,
+  { map, content, digests }: HashedContent,
   { good, isCheckedByV1 }: { good: Uint8Array; isCheckedByV1: boolean },
 ): void {
   const { pieceLength } = map;
   const { roots, layers } = digests.v2 as NonNullable<Digests['v2']>;
+  const all = contentOf(torrent);
   let layerOffset = 0;
-  for (const [i, range] of content.files.entries()) {
+  for (let i = 0; i < content.entries.length; i += 1) {
     const entry = content.entries[i] as number;
-    const file = fileOfEntry(map, files, entry);
-    if (!file) continue;
-    const { offset } = range as { offset: number };
-    const inLayer = layerCount(range, pieceLength);
-    const pieces = Math.max(1, inLayer);
-    const actual = inLayer > 0 ? { bytes: layers, offset: layerOffset } : rootAsPiece(roots, i, { range, file, map });
+    const file = map.fileIndexes[entry] as number;
+    if (file < 0) continue;
+    const [offset, length] = [content.offsets[i] as number, content.lengths[i] as number];
+    const fileLength = all.lengths[file] as number;
+    const pieces = Math.ceil(length / pieceLength);
+    const inLayer = length > pieceLength ? pieces : 0;
+    const actual =
+      inLayer > 0 ? { bytes: layers, offset: layerOffset } : rootAsPiece(roots, i, { length, fileLength, pieceLength });
     layerOffset += inLayer * 32;
     const firstPiece = ((map.starts[entry] as number) + offset) / pieceLength;
-    const piecesRoot = file.piecesRoot as Uint8Array;
-    const expected = file.length > pieceLength ? viewOfLayer(torrent, piecesRoot) : piecesRoot;
+    const piecesRoot = rootAt(all, file);
+    const expected = fileLength > pieceLength ? viewOfLayer(torrent, piecesRoot) : piecesRoot;
     if (expected) {
       const expectedOffset = (offset / pieceLength) * 32;
       for (let k = 0; k < pieces * 32; k += 1)
         if (actual.bytes[actual.offset + k] !== expected[expectedOffset + k]) good[firstPiece + Math.floor(k / 32)] = 0;
     } else {
-      const isWholeFile = offset === 0 && range.length === file.length;
+      const isWholeFile = offset === 0 && length === fileLength;
       const layer = actual.bytes.subarray(actual.offset, actual.offset + pieces * 32);
       const root = () => layerRoots([layer], pieceLength / BLOCK_SIZE);
       const isGood = isWholeFile ? Buffer.compare(root(), piecesRoot) === 0 : isCheckedByV1;
@@ -95,9 +97,9 @@ export function clearBadV2(
 function rootAsPiece(
   roots: Uint8Array,
   index: number,
-  { range, file, map: { pieceLength } }: { range: RequestedFile; file: MatchedFile; map: PieceLayout },
+  { length, fileLength, pieceLength }: { length: number; fileLength: number; pieceLength: number },
 ): PackedHashes {
-  if (file.length <= pieceLength) return { bytes: roots, offset: index * 32 };
+  if (fileLength <= pieceLength) return { bytes: roots, offset: index * 32 };
   const root = roots.subarray(index * 32, (index + 1) * 32);
-  return { bytes: raisedRoot(root, Math.ceil(range.length / BLOCK_SIZE), pieceLength / BLOCK_SIZE), offset: 0 };
+  return { bytes: raisedRoot(root, Math.ceil(length / BLOCK_SIZE), pieceLength / BLOCK_SIZE), offset: 0 };
 }

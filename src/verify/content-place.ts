@@ -4,6 +4,7 @@ import nodePath from 'node:path';
 import { fromSystemError } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
+import { once } from '../model/lazy.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
 
@@ -13,8 +14,8 @@ export interface ContentPlace {
   isFolder: boolean;
   /** The absolute folder that holds the files. */
   folder: string;
-  /** For each file of the torrent, its usual path from the folder, with `/`. */
-  names: string[];
+  /** Gives, for each file of the torrent, its usual path from the folder, with `/`. */
+  names: () => readonly string[];
 }
 
 /**
@@ -33,12 +34,12 @@ export async function placeOf(torrent: Torrent, path: string): Promise<ContentPl
 /** The place of content at a path, where it need not exist yet. */
 export function placeAt(torrent: Torrent, path: string, isFolder = !isSingleFile(torrent)): ContentPlace {
   const absolute = nodePath.resolve(path);
-  if (isFolder) return { isFolder, folder: absolute, names: diskNames(torrent) };
-  return { isFolder, folder: nodePath.dirname(absolute), names: [nodePath.basename(absolute)] };
+  if (isFolder) return { isFolder, folder: absolute, names: once(() => diskNames(torrent)) };
+  return { isFolder, folder: nodePath.dirname(absolute), names: () => [nodePath.basename(absolute)] };
 }
 
 /** The absolute path of a file of the torrent. @param name Its path from the folder, if that is not the usual one. */
-export function targetOf({ folder, names }: ContentPlace, index: number, name = names[index]): string {
+export function targetOf({ folder, names }: ContentPlace, index: number, name = names()[index]): string {
   return nodePath.join(folder, name as string);
 }
 

@@ -8,7 +8,7 @@ import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { chooseMoved } from './choose-moved.ts';
 import { collectCandidates, type Search } from './collect-candidates.ts';
 import { type ContentPlace, placeAt, placeOf, targetOf } from './content-place.ts';
-import { matchedFiles } from './match-files.ts';
+import { missingFiles } from './match-files.ts';
 import { pieceLayoutOf } from './piece-layout.ts';
 import { proveCandidates } from './prove-candidates.ts';
 import { reportOf, type VerifyReport } from './report.ts';
@@ -138,9 +138,8 @@ export async function findMoved(
 
 /** The report of content that does not exist. */
 function nothingOf(torrent: Torrent): VerifyReport {
-  const files = matchedFiles(torrent, [], new Map());
-  const map = pieceLayoutOf(torrent, files);
-  return reportOf(torrent, { files, extraFiles: [] }, map, { good: new Uint8Array(map.pieceCount), sample: null });
+  const map = pieceLayoutOf(torrent);
+  return reportOf(torrent, missingFiles(torrent), map, { good: new Uint8Array(map.pieceCount), sample: null });
 }
 
 /** The empty files of a torrent that are not there; stored links are no such files. */

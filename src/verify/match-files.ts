@@ -2,16 +2,21 @@
 import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
+import { FileColumnsBuilder } from '../disk/file-columns.ts';
 import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
-import type { RequestedFile } from '../hash/hash-request.ts';
+import type { FileRanges } from '../hash/addon.ts';
+import type { RequestedFile, RequestedFiles } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
-import { FileTable } from '../layout/file-table.ts';
+import { RequestedTable, requestedPadFile } from '../hash/make-requested-files.ts';
+import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
+import { type DiskFiles, FileTable, type PathColumn, pathColumn } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { storedNames } from '../model/stored-names.ts';
-import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { contentOf, type TorrentContent } from '../model/torrent/content.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
 import { placeOf } from './content-place.ts';
 
@@ -54,16 +59,106 @@ export interface MatchedFile {
   length: number;
   /** Null for a missing file. */
   onDisk: DiskFile | Unreadable | null;
-  /** How many bytes from the start of the file can be read. */
-  available: number;
-  /** v2: 32 bytes; null in v1 and for an empty file. */
-  piecesRoot: Uint8Array | null;
 }
 
-/** The files of a torrent, in its order, and the paths of other files in the same folder. */
-export interface MatchedFiles {
-  files: MatchedFile[];
+/** The counterparts on disk of the files of a torrent. */
+export interface FoundFiles {
+  /** All files that were listed. */
+  listed: DiskFiles;
+  /**
+   * For each file of the torrent, the index of its counterpart among those that were listed, or, beyond their number, among
+   * `others`; {@link NO_PATH} for a missing file.
+   */
+  indexes: Uint32Array;
+  /** Files that were found in other ways, and entries that cannot be read. */
+  others: (DiskFile | Unreadable)[];
+  /** The paths of other files in the same folder, with `/`. */
   extraFiles: string[];
+}
+
+/** The files of a torrent, in its order, and their counterparts on disk: in columns, because there may be a million. */
+export class MatchedFiles {
+  readonly content: TorrentContent;
+  /** See {@link FoundFiles}. */
+  readonly indexes: Uint32Array;
+  /** How many bytes from the start of each file can be read. */
+  readonly available: Float64Array;
+  /** See {@link FoundFiles}. */
+  readonly extraFiles: string[];
+  readonly #listed: FileTable<ScannedFile>;
+  readonly #others: (DiskFile | Unreadable)[];
+
+  constructor(torrent: Torrent, { listed, indexes, others, extraFiles }: FoundFiles) {
+    this.content = contentOf(torrent);
+    this.#listed = new FileTable<ScannedFile>(listed);
+    this.#others = others;
+    this.indexes = indexes;
+    this.extraFiles = extraFiles;
+    const { lengths } = this.content;
+    this.available = lengths.map((length, i) => Math.max(0, Math.min(length, this.#sizeAt(i))));
+  }
+
+  get length(): number {
+    return this.content.lengths.length;
+  }
+
+  /** Whether the counterpart of a file has its size. */
+  hasRightSize(index: number): boolean {
+    return this.#sizeAt(index) === this.content.lengths[index];
+  }
+
+  /** Bytes of the counterpart of a file; -1 if there is none that can be read. */
+  #sizeAt(index: number): number {
+    const found = this.indexes[index] as number;
+    if (this.content.links.has(index)) return found === NO_PATH ? -1 : (this.content.lengths[index] as number);
+    const listed = this.#listed.lengths[found];
+    if (listed !== undefined) return listed;
+    const other = this.#others[found - this.#listed.length];
+    return other && 'size' in other ? other.size : -1;
+  }
+
+  /** The counterpart of a file; null for a missing one. */
+  onDiskAt(index: number): DiskFile | Unreadable | null {
+    const found = this.indexes[index] as number;
+    if (found === NO_PATH) return null;
+    // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
+    if (this.content.links.has(index))
+      return { diskPath: '', size: this.content.lengths[index] as number, mtimeMs: 0, ctimeMs: 0 };
+    return this.#others[found - this.#listed.length] ?? diskFileAt(this.#listed, found);
+  }
+
+  at(index: number): MatchedFile {
+    return {
+      path: this.content.pathAt(index),
+      length: this.content.lengths[index] as number,
+      onDisk: this.onDiskAt(index),
+    };
+  }
+
+  /** All files as an array. */
+  rows(): MatchedFile[] {
+    return Array.from({ length: this.length }, (_, i) => this.at(i));
+  }
+
+  /** Notes that a file cannot be read. */
+  leaveOut(index: number, problem: string): void {
+    this.available[index] = 0;
+    // The target of a link is never read.
+    this.indexes[index] = this.#listed.length + this.#others.push({ problem }) - 1;
+  }
+
+  /** The files of a hash request: ranges of the files on disk, by {@link indexes}. */
+  requested(ranges: FileRanges): RequestedFiles {
+    const rangeAt = (i: number) => {
+      const [found, length] = [ranges.files[i] as number, ranges.lengths[i] as number];
+      if (found === NO_PATH) return requestedPadFile(length);
+      const file = this.#others[found - this.#listed.length] ?? diskFileAt(this.#listed, found);
+      return rangeOf(file as DiskFile, ranges.offsets[i] as number, length);
+    };
+    const native = { ...(this.#listed.onDisk as DiskFiles), ranges };
+    const table = new RequestedTable(ranges.lengths, native, rangeAt);
+    return this.#others.length === 0 ? table : [...table];
+  }
 }
 
 /** Options of {@link matchFiles}. */
@@ -89,36 +184,26 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
     const message = `${path} is a file, but the torrent has ${torrent.nFiles}: give the folder that holds them.`;
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { path });
   }
-  const { found, extraFiles } = isFolder
-    ? await filesIn(path, { torrent, names }, options)
-    : await onlyFile(path, options);
-  return { files: matchedFiles(torrent, names, found), extraFiles: extraFiles.sort() };
+  const found = isFolder ? await filesIn(path, torrent, names, options) : await onlyFile(path, torrent.nFiles, options);
+  found.extraFiles.sort();
+  return new MatchedFiles(torrent, found);
 }
 
-/** The files of a torrent with those that were found: for each, its name on disk. */
-export function matchedFiles(torrent: Torrent, names: readonly string[], found: Found['found']): MatchedFile[] {
-  return TorrentBase.filesOf(torrent).map(({ path, length, attr, piecesRoot }, i) => {
-    const entry = found.get(names[i] as string) ?? null;
-    // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
-    const isLink = entry !== null && (attr?.includes('l') ?? false);
-    const onDisk = isLink ? { diskPath: '', size: length, mtimeMs: 0, ctimeMs: 0 } : entry;
-    const size = onDisk && 'size' in onDisk ? onDisk.size : 0;
-    return { path, length, onDisk, available: Math.min(size, length), piecesRoot };
-  });
+/** The files of a torrent of which none was found. */
+export function missingFiles(torrent: Torrent): MatchedFiles {
+  return new MatchedFiles(torrent, nothingFound(torrent.nFiles));
 }
 
-/** The files of a torrent in a folder, and other files there. Paths are relative to the folder, with `/`. */
-interface Found {
-  /** By path. */
-  found: Map<string, DiskFile | Unreadable>;
-  extraFiles: string[];
+function nothingFound(count: number): FoundFiles {
+  const listed = { root: '', columns: new FileColumnsBuilder().finish() };
+  return { listed, indexes: new Uint32Array(count).fill(NO_PATH), others: [], extraFiles: [] };
 }
 
 /** The user named this file itself, so the files beside it do not count as extra. */
-async function onlyFile(path: string, options: BeneathOptions): Promise<Found> {
+async function onlyFile(path: string, count: number, options: BeneathOptions): Promise<FoundFiles> {
   const real = await realPath(path);
   await requireBeneath(real, options, path);
-  return { found: new Map([[nodePath.basename(path), await statFile(real)]]), extraFiles: [] };
+  return { ...nothingFound(count), indexes: new Uint32Array(count), others: [await statFile(real)] };
 }
 
 /**
@@ -129,13 +214,13 @@ async function onlyFile(path: string, options: BeneathOptions): Promise<Found> {
  */
 async function filesIn(
   folder: string,
-  { torrent, names }: WantedNames,
+  torrent: Torrent,
+  namesOf: () => readonly string[],
   { followOutside = false, ...options }: MatchOptions,
-): Promise<Found> {
-  const found: Found['found'] = new Map();
+): Promise<FoundFiles> {
   /** Links, and what cannot be added to a torrent, by path: the error, or null for a link. */
   const odd = new Map<string, MetainfoError | null>();
-  const scanned = await scan(folder, null, {
+  const listed = await scan(folder, null, {
     ...options,
     symlinks: 'skip',
     systemFiles: true,
@@ -146,19 +231,18 @@ async function filesIn(
       odd.set(nodePath.relative(folder, error.path as string).replaceAll(nodePath.sep, '/'), error);
     },
   });
-  const wanted = new Set(names);
-  /** By path, with the index in the table; null for a link and the like. */
-  const extra = new Map<string, number | null>();
-  const table = new FileTable<ScannedFile>(scanned);
-  for (let index = 0; index < table.length; index += 1) {
-    const name = table.pathAt(index);
-    if (wanted.has(name)) found.set(name, diskFileAt(table, index));
-    else extra.set(name, index);
-  }
-  findUnderOtherNames({ torrent, names }, { found, extra, table });
+  const indexes = await matchPaths(namesColumn(torrent, namesOf), listed.columns.paths);
+  const table = new FileTable<ScannedFile>(listed);
+  const extra = new Map(othersIn(indexes, table.length).map((index) => [table.pathAt(index), index as number | null]));
+  if (extra.size + odd.size === 0) return { listed, indexes, others: [], extraFiles: [] };
+  const names = namesOf();
+  /** The counterparts of files that are not listed under their names, by name. */
+  const found = new Map<string, DiskFile | Unreadable>();
+  const missing = [...names.keys()].filter((i) => indexes[i] === NO_PATH);
+  findUnderOtherNames({ torrent, names }, missing, { found, extra, table });
   for (const [path, error] of odd) if (isEntry(error)) extra.set(path, null);
-  const root = followOutside ? null : scanned.root;
-  for (const name of odd.size === 0 ? [] : wanted) {
+  const root = followOutside ? null : listed.root;
+  for (const name of odd.size === 0 ? [] : missing.map((i) => names[i] as string)) {
     if (found.has(name)) continue;
     const at = pathsTo(name).find((path) => odd.has(path));
     if (at === undefined) continue;
@@ -171,13 +255,32 @@ async function filesIn(
         ? { problem: error.message, error }
         : isFolderOutside
           ? { problem: OUTSIDE }
-          : await followed(nodePath.join(scanned.root, name), root);
+          : await followed(nodePath.join(listed.root, name), root);
     // A link in place of a folder counts only if it leads out, or if there is such a file behind it.
     if (!isHere && isEntry(error) && !isFolderOutside && 'problem' in entry) continue;
     found.set(name, entry);
     extra.delete(at);
   }
-  return { found, extraFiles: [...extra.keys()] };
+  const others = [...found];
+  const places = new Map(others.map(([name], i) => [name, table.length + i]));
+  for (const i of missing) indexes[i] = places.get(names[i] as string) ?? NO_PATH;
+  return { listed, indexes, others: others.map(([, entry]) => entry), extraFiles: [...extra.keys()] };
+}
+
+/** The usual paths of the files of a torrent on disk, as a column. */
+function namesColumn(torrent: Torrent, namesOf: () => readonly string[]): PathColumn {
+  // Without warnings, no path is unsafe.
+  if (torrent.warnings.length === 0) return contentOf(torrent).paths;
+  return pathColumn(namesOf().map((name) => name.replaceAll('/', '\0')));
+}
+
+/** The indexes below a count that are not among these. */
+function othersIn(indexes: Uint32Array, count: number): number[] {
+  const isMatched = new Uint8Array(count);
+  for (let i = 0; i < indexes.length; i += 1) isMatched[indexes[i] as number] = 1;
+  const others: number[] = [];
+  for (let i = isMatched.indexOf(0); i >= 0; i = isMatched.indexOf(0, i + 1)) others.push(i);
+  return others;
 }
 
 /** Whether a path leads out of the folder. */
@@ -209,19 +312,22 @@ function otherNames({ torrent, names }: WantedNames): (index: number) => string[
 }
 
 /** A folder as {@link filesIn} has listed it. */
-interface Listed extends Pick<Found, 'found'> {
-  /** The files that no name of the torrent fits, with their indexes. */
+interface Listed {
+  /** Files that were found under another name, by the name in the torrent. */
+  found: Map<string, DiskFile | Unreadable>;
+  /** The files that no name of the torrent fits, with their indexes; null for a link and the like. */
   extra: Map<string, number | null>;
   table: FileTable<ScannedFile>;
 }
 
 /** Looks for missing files under other names, and under names that differ only in their Unicode form. They are no extra files then. */
-function findUnderOtherNames(wanted: WantedNames, { found, extra, table }: Listed): void {
+function findUnderOtherNames(wanted: WantedNames, missing: readonly number[], { found, extra, table }: Listed): void {
   const { names } = wanted;
-  if (extra.size === 0 || found.size === names.length) return;
+  if (extra.size === 0 || missing.length === 0) return;
   const othersOf = otherNames(wanted);
   let composed: Map<string, string> | null = null;
-  for (const [i, name] of names.entries()) {
+  for (const i of missing) {
+    const name = names[i] as string;
     if (found.has(name)) continue;
     let other = othersOf(i).find((path) => extra.has(path));
     if (other === undefined) {

@@ -1,12 +1,9 @@
 /** The piece layout: where each file and pad file of a torrent lies among its pieces. */
-
-import type { RequestedFile } from '../hash/hash-request.ts';
-import { requestedPadFile } from '../hash/make-requested-files.ts';
-import { padsIn } from '../layout/padding.ts';
-import type { FileItem } from '../model/file-item.ts';
-import type { InfoDictV1 } from '../model/info-dict.ts';
+import type { RequestedFiles } from '../hash/hash-request.ts';
+import { NO_PATH } from '../hash/match-paths.ts';
+import { contentOf, type V1Entries } from '../model/torrent/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { type DiskFile, type MatchedFile, rangeOf } from './match-files.ts';
+import type { MatchedFiles } from './match-files.ts';
 
 /**
  * The entries of a torrent (its files and pad files that are not empty) in the order of their pieces. Stored by column,
@@ -29,61 +26,47 @@ export interface PieceLayout {
 export type PieceInterval = readonly [first: number, end: number];
 
 /** The piece layout of a torrent, or of one version of a hybrid. */
-export function pieceLayoutOf(
-  torrent: Torrent,
-  files: readonly Pick<MatchedFile, 'length'>[],
-  version = torrent.torrentVersion,
-): PieceLayout {
-  return version === 'v2' ? v2PieceLayout(files, torrent.info.pieceLength) : v1PieceLayout(torrent, files);
+export function pieceLayoutOf(torrent: Torrent, version = torrent.torrentVersion): PieceLayout {
+  return version === 'v2' ? v2PieceLayout(torrent) : v1PieceLayout(torrent);
 }
 
 /** The piece layout of v2, where every file begins with a piece. */
-export function v2PieceLayout(files: readonly Pick<MatchedFile, 'length'>[], pieceLength: number): PieceLayout {
-  const entries = files.map(({ length }, file) => ({ length, file }));
-  return layoutOf(entries, pieceLength, pieceLength);
+export function v2PieceLayout(torrent: Torrent): PieceLayout {
+  const all = contentOf(torrent).lengths;
+  const fileIndexes = Int32Array.from(all.keys()).filter((file) => (all[file] as number) > 0);
+  const { pieceLength } = torrent.info;
+  return layoutOf(
+    all.filter((length) => length > 0),
+    fileIndexes,
+    { pieceLength, alignment: pieceLength },
+  );
 }
 
 /** The piece layout of v1 and hybrid, where entries follow each other in the order of the v1 file list. */
-export function v1PieceLayout(torrent: Torrent, files: readonly Pick<MatchedFile, 'length'>[]): PieceLayout {
-  const info = torrent.info as InfoDictV1;
-  const list = info.files ?? [{ length: info.length as number, path: [info.name] }];
-  const isPad = padsIn<FileItem>(list, info.pieceLength);
-  let file = -1;
-  const entries = list.map((entry) => {
-    const { length } = entry;
-    if (length === 0 || isPad(entry)) return { length, file: -1 };
-    // A hybrid may list empty files elsewhere than `torrent.files` does; all others have the same order there.
-    do file += 1;
-    while (files[file]?.length === 0);
-    return { length, file };
-  });
-  return layoutOf(entries, info.pieceLength, 1);
+export function v1PieceLayout(torrent: Torrent): PieceLayout {
+  const { lengths, files } = contentOf(torrent).entries as V1Entries;
+  return layoutOf(lengths, files, { pieceLength: torrent.info.pieceLength, alignment: 1 });
 }
 
-/** @param alignment Each entry starts at a multiple of this, in bytes. */
-function layoutOf(all: readonly Entry[], pieceLength: number, alignment: number): PieceLayout {
-  const entries = all.filter(({ length }) => length > 0);
-  const lengths = Float64Array.from(entries, ({ length }) => length);
+/** @param options.alignment Each entry starts at a multiple of this, in bytes. */
+function layoutOf(
+  lengths: Float64Array,
+  fileIndexes: Int32Array,
+  { pieceLength, alignment }: { pieceLength: number; alignment: number },
+): PieceLayout {
   let end = 0;
   const starts = lengths.map((length) => {
     const start = Math.ceil(end / alignment) * alignment;
     end = start + length;
     return start;
   });
-  const fileIndexes = Int32Array.from(entries, ({ file }) => file);
   return { pieceLength, pieceCount: Math.ceil(end / pieceLength), end, starts, lengths, fileIndexes };
 }
 
-/** A file of the torrent by its index, or a pad file as -1. */
-interface Entry {
-  length: number;
-  file: number;
-}
-
-/** The file of an entry; null for a pad file. */
-export function fileOfEntry(map: PieceLayout, files: readonly MatchedFile[], entry: number): MatchedFile | null {
-  const index = map.fileIndexes[entry] as number;
-  return index < 0 ? null : (files[index] as MatchedFile);
+/** The path of the file of an entry; empty for a pad file. */
+export function pathOfEntry(map: PieceLayout, { content }: MatchedFiles, entry: number): string {
+  const file = map.fileIndexes[entry] as number;
+  return file < 0 ? '' : content.pathAt(file);
 }
 
 /** Whether every file begins with a piece. */
@@ -96,18 +79,18 @@ export function countPieces(intervals: readonly PieceInterval[]): number {
 }
 
 /** The pieces of which every byte is available on disk. */
-export function availablePieces(map: PieceLayout, files: readonly MatchedFile[]): PieceInterval[] {
-  const { pieceLength, pieceCount, end } = map;
+export function availablePieces(map: PieceLayout, { available }: Pick<MatchedFiles, 'available'>): PieceInterval[] {
+  const { pieceLength, pieceCount, end, fileIndexes, starts, lengths } = map;
   const intervals: PieceInterval[] = [];
   let first = 0;
   const close = (pieceEnd: number) => {
     if (pieceEnd > first) intervals.push([first, pieceEnd]);
   };
-  for (let entry = 0; entry < map.fileIndexes.length; entry += 1) {
-    const file = fileOfEntry(map, files, entry);
-    const [start, length] = [map.starts[entry] as number, map.lengths[entry] as number];
-    if (!file || file.available >= length) continue;
-    close(Math.max(first, Math.floor((start + file.available) / pieceLength)));
+  for (let entry = 0; entry < fileIndexes.length; entry += 1) {
+    const [start, length] = [starts[entry] as number, lengths[entry] as number];
+    const onDisk = available[fileIndexes[entry] as number] ?? length;
+    if (onDisk >= length) continue;
+    close(Math.max(first, Math.floor((start + onDisk) / pieceLength)));
     // In v2 the last piece of a file ends with the file, so nothing follows in it.
     first = Math.max(first, Math.ceil(Math.min(end, start + length) / pieceLength));
   }
@@ -137,37 +120,55 @@ export function samplePieces(intervals: readonly PieceInterval[], map: PieceLayo
   return sample;
 }
 
-/** The content of some pieces, as an engine takes it. */
+/** The content of some pieces. */
 export interface PieceContent {
-  /** Ranges of files, and pads. */
-  files: RequestedFile[];
+  /** Ranges of files, and pad files, as an engine takes them. */
+  files: RequestedFiles;
   /** For each of `files`, its entry in the piece layout. */
-  entries: number[];
+  entries: Uint32Array;
+  /** For each of `files`, where it starts in its file. */
+  offsets: Float64Array;
+  /** Bytes of each of `files`. */
+  lengths: Float64Array;
+  /** Bytes of all files together, without pad files. */
+  bytes: number;
 }
 
 /** Lists the ranges of files that hold these pieces. */
 export function contentOfPieces(
   map: PieceLayout,
-  files: readonly MatchedFile[],
+  matched: MatchedFiles,
   intervals: readonly PieceInterval[],
 ): PieceContent {
   const { pieceLength, starts, lengths, fileIndexes } = map;
-  const content: PieceContent = { files: [], entries: [] };
+  // Each entry begins in one interval or in none, and every interval may begin within an entry.
+  const most = fileIndexes.length + intervals.length;
+  const found = {
+    entries: new Uint32Array(most),
+    files: new Uint32Array(most),
+    offsets: new Float64Array(most),
+    lengths: new Float64Array(most),
+  };
   const endOf = (entry: number) => (starts[entry] as number) + (lengths[entry] as number);
-  let next = 0;
+  let [next, count, bytes] = [0, 0, 0];
   for (const [firstPiece, endPiece] of intervals) {
     const [from, to] = [firstPiece * pieceLength, Math.min(endPiece * pieceLength, map.end)];
     // Intervals and entries are both in order, so an entry that ends before this interval is never needed again.
     while (next < fileIndexes.length && endOf(next) <= from) next += 1;
-    for (let entry = next; entry < fileIndexes.length && (starts[entry] as number) < to; entry += 1) {
+    for (let entry = next; entry < fileIndexes.length && (starts[entry] as number) < to; entry += 1, count += 1) {
       const start = starts[entry] as number;
       const first = Math.max(from, start);
       const length = Math.min(to, endOf(entry)) - first;
+      const file = fileIndexes[entry] as number;
+      found.entries[count] = entry;
       // Every piece given here is available, so its files are on disk.
-      const file = fileOfEntry(map, files, entry)?.onDisk as DiskFile | undefined;
-      content.entries.push(entry);
-      content.files.push(file ? rangeOf(file, first - start, length) : requestedPadFile(length));
+      found.files[count] = file < 0 ? NO_PATH : (matched.indexes[file] as number);
+      found.offsets[count] = file < 0 ? 0 : first - start;
+      found.lengths[count] = length;
+      if (file >= 0) bytes += length;
     }
   }
-  return content;
+  const [entries, offsets] = [found.entries.subarray(0, count), found.offsets.subarray(0, count)];
+  const ranges = { files: found.files.subarray(0, count), offsets, lengths: found.lengths.subarray(0, count) };
+  return { files: matched.requested(ranges), entries, offsets, lengths: ranges.lengths, bytes };
 }

@@ -65,8 +65,8 @@ async function proveV2(search: Search): Promise<void> {
 
 /** Compares the pieces that lie within one file, and then those that small files share with files in their places. */
 async function proveV1(search: Search): Promise<void> {
-  const { torrent, report, wanted, byPath } = search;
-  const map = v1PieceLayout(torrent, report.files);
+  const { torrent, wanted, byPath } = search;
+  const map = v1PieceLayout(torrent);
   const groups = new Map<string, WantedSpan[]>();
   const small: { index: number; entry: number; file: Wanted }[] = [];
   for (const [entry, index] of map.fileIndexes.entries()) {

@@ -1,4 +1,5 @@
 /** The report of a verification: the state of every file, and which pieces are good. */
+import { sumOf } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import type { MatchedFile, MatchedFiles } from './match-files.ts';
 import type { PieceLayout } from './piece-layout.ts';
@@ -66,30 +67,47 @@ export interface PieceResults {
 /** Makes the report of a verification. */
 export function reportOf(
   torrent: Torrent,
-  { files, extraFiles }: MatchedFiles,
+  matched: MatchedFiles,
   map: PieceLayout,
   { good, sample }: PieceResults,
 ): VerifyReport {
-  const goodBytes = goodBytesOf(files, map, good);
-  const verified = files.map((file, i) => verifiedFile(file, goodBytes[i] as number));
-  return {
-    ok: verified.every(({ status }) => status === 'complete'),
-    files: verified,
+  const goodBytes = goodBytesOf(matched, map, good);
+  const { lengths } = matched.content;
+  const isComplete = (bytes: number, i: number) => bytes === lengths[i] && matched.hasRightSize(i);
+  const report = {
+    ok: goodBytes.every(isComplete),
+    files: [],
     badPieces: badRanges(good),
-    extraFiles,
-    goodBytes: goodBytes.reduce((sum, bytes) => sum + bytes, 0),
+    extraFiles: matched.extraFiles,
+    goodBytes: sumOf(goodBytes),
     totalSize: torrent.totalSize,
     sampledPieces: sample?.pieces ?? null,
     sampledBytes: sample?.bytes ?? null,
     bitfield: bitfieldOf(good),
   };
+  return withFiles(report, matched.length, () =>
+    Array.from(goodBytes, (bytes, i) => verifiedFile(matched.at(i), bytes)),
+  );
+}
+
+/** Below this number, the files of a report are made at once. */
+const MANY_FILES = 1024;
+
+/** A report whose files are made when they are first accessed, if they are many: most callers read no more than `ok`. */
+function withFiles(report: VerifyReport, length: number, files: () => VerifiedFile[]): VerifyReport {
+  const set = (value: VerifiedFile[]) =>
+    Object.defineProperty(report, 'files', { value, writable: true, enumerable: true }).files;
+  const get = () => set(files());
+  if (length < MANY_FILES) return { ...report, files: files() };
+  return Object.defineProperty(report, 'files', { get, set });
 }
 
 /** For each file, its bytes in good pieces. */
-function goodBytesOf(files: readonly MatchedFile[], map: PieceLayout, good: Uint8Array): Float64Array {
+function goodBytesOf({ length }: MatchedFiles, map: PieceLayout, good: Uint8Array): Float64Array {
   const { pieceLength, starts, lengths, fileIndexes } = map;
-  const goodBytes = new Float64Array(files.length);
-  for (const [entry, file] of fileIndexes.entries()) {
+  const goodBytes = new Float64Array(length);
+  for (let entry = 0; entry < fileIndexes.length; entry += 1) {
+    const file = fileIndexes[entry] as number;
     if (file === -1) continue;
     const start = starts[entry] as number;
     const end = start + (lengths[entry] as number);

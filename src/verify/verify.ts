@@ -20,15 +20,15 @@ import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
 import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
-import { type MatchedFile, matchFiles } from './match-files.ts';
+import { type MatchedFiles, matchFiles } from './match-files.ts';
 import {
   availablePieces,
   contentOfPieces,
   countPieces,
-  fileOfEntry,
   isAligned,
   type PieceContent,
   type PieceLayout,
+  pathOfEntry,
   pieceLayoutOf,
   samplePieces,
   v2PieceLayout,
@@ -117,11 +117,10 @@ async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptio
   const version = versionOf(torrent, options.version);
   const resources = checkedResources(options, version);
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
-  const { files } = matched;
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
-  const map = pieceLayoutOf(torrent, files, version);
-  const check = () => checkPieces({ torrent, files, map, version, engine, resources, options });
-  return reportOf(torrent, matched, map, await withoutFailingFiles(files, check));
+  const map = pieceLayoutOf(torrent, version);
+  const check = () => checkPieces({ torrent, matched, map, version, engine, resources, options });
+  return reportOf(torrent, matched, map, await withoutFailingFiles(matched, check));
 }
 
 function versionOf({ torrentVersion }: Torrent, version: VerifyOptions['version']): HashRequest['version'] {
@@ -134,33 +133,34 @@ function versionOf({ torrentVersion }: Torrent, version: VerifyOptions['version'
 }
 
 /** Checks again without the file each time one cannot be read. */
-async function withoutFailingFiles<T>(files: readonly MatchedFile[], check: () => Promise<T>): Promise<T> {
+async function withoutFailingFiles<T>(matched: MatchedFiles, check: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await check();
     } catch (error) {
       const { code = '', path, message = '' } = (error ?? {}) as Partial<MetainfoError>;
-      const file = files.find(({ onDisk }) => onDisk && 'diskPath' in onDisk && onDisk.diskPath === path);
-      if (!file || !FILE_ERRORS.includes(code) || attempt === MAX_RETRIES) throw error;
-      leaveOut(file, message);
+      if (!FILE_ERRORS.includes(code) || attempt === MAX_RETRIES) throw error;
+      const index = matched.indexes.findIndex((_, i) => diskPathAt(matched, i) === path);
+      if (path === undefined || index < 0) throw error;
+      matched.leaveOut(index, message);
       // Find all other unreadable files now: each would cost another attempt.
-      if (attempt === 0) await leaveOutUnreadable(files);
+      if (attempt === 0) await leaveOutUnreadable(matched);
     }
   }
 }
 
-function leaveOut(file: MatchedFile, problem: string): void {
-  file.onDisk = { problem };
-  file.available = 0;
+/** Where a file is read from; undefined for one that is not on disk, and for a symbolic link of the torrent, which has no content. */
+function diskPathAt(matched: MatchedFiles, index: number): string | undefined {
+  const onDisk = matched.onDiskAt(index);
+  return onDisk && 'diskPath' in onDisk && onDisk.diskPath !== '' ? onDisk.diskPath : undefined;
 }
 
-async function leaveOutUnreadable(files: readonly MatchedFile[]): Promise<void> {
-  for (const file of files) {
-    const { onDisk } = file;
-    // A symbolic link of the torrent has no content, and so no path to read from.
-    if (!onDisk || !('diskPath' in onDisk) || onDisk.diskPath === '') continue;
-    await access(systemPath(onDisk.diskPath), constants.R_OK).catch((error: unknown) => {
-      leaveOut(file, fromSystemError(error, onDisk.diskPath, 'read').message);
+async function leaveOutUnreadable(matched: MatchedFiles): Promise<void> {
+  for (let i = 0; i < matched.length; i += 1) {
+    const path = diskPathAt(matched, i);
+    if (path === undefined) continue;
+    await access(systemPath(path), constants.R_OK).catch((error: unknown) => {
+      matched.leaveOut(i, fromSystemError(error, path, 'read').message);
     });
   }
 }
@@ -168,7 +168,7 @@ async function leaveOutUnreadable(files: readonly MatchedFile[]): Promise<void> 
 /** The input of {@link checkPieces}. */
 interface PieceCheck {
   torrent: Torrent;
-  files: readonly MatchedFile[];
+  matched: MatchedFiles;
   map: PieceLayout;
   version: HashRequest['version'];
   engine: Engine;
@@ -178,45 +178,39 @@ interface PieceCheck {
 
 /** Hashes the pieces that are on disk, or a sample of them, and compares. */
 async function checkPieces(check: PieceCheck): Promise<PieceResults> {
-  const { torrent, files, map, version, options } = check;
+  const { torrent, matched, map, version, options } = check;
   const good = new Uint8Array(map.pieceCount);
-  const available = availablePieces(map, files);
+  const available = availablePieces(map, matched);
   const intervals = options.fast ? samplePieces(available, map) : available;
   for (const [first, end] of available) good.fill(1, first, end);
   // The v2 hashes of a hybrid need files that start at piece boundaries.
   const isInOneRead = version !== 'hybrid' || isAligned(map);
   const hashedVersion = isInOneRead ? version : 'v1';
-  const content = contentOfPieces(map, files, intervals);
+  const content = contentOfPieces(map, matched, intervals);
   if (content.files.length > 0) {
     const digests = await hashContent(content, hashedVersion, check);
     if (version !== 'v2') clearBadV1(torrent, intervals, digests, good);
     if (hashedVersion !== 'v1')
-      clearBadV2(torrent, { map, files, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
+      clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
   }
   if (!isInOneRead) await checkV2Apart(check, good);
-  return { good, sample: options.fast ? { pieces: countPieces(intervals), bytes: contentBytes(content) } : null };
-}
-
-/** The bytes that are read from files. */
-function contentBytes({ files }: PieceContent): number {
-  return files.reduce((sum, { path, length }) => sum + (path === null ? 0 : length), 0);
+  return { good, sample: options.fast ? { pieces: countPieces(intervals), bytes: content.bytes } : null };
 }
 
 function hashContent(
   content: PieceContent,
   version: HashRequest['version'],
-  { files, map, engine, resources, options }: PieceCheck,
+  { matched, map, engine, resources, options }: PieceCheck,
 ): Promise<Digests> {
-  const { files: ranges, entries } = content;
+  const { files, entries, bytes: totalBytes } = content;
   const request: HashRequest = {
-    files: ranges,
+    files,
     version,
     pieceLength: map.pieceLength,
     onMissing: 'fail',
     ...resources,
   };
-  const totalBytes = contentBytes(content);
-  const nameOf = (index: number) => fileOfEntry(map, files, entries[index] as number)?.path ?? '';
+  const nameOf = (index: number) => pathOfEntry(map, matched, entries[index] as number);
   return watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
 }
 
@@ -225,9 +219,9 @@ function hashContent(
  * when every v2 piece of its files is good.
  */
 async function checkV2Apart(check: PieceCheck, good: Uint8Array): Promise<void> {
-  const { files, map } = check;
+  const { torrent, map } = check;
   const { pieceLength } = map;
-  const v2Map = v2PieceLayout(files, pieceLength);
+  const v2Map = v2PieceLayout(torrent);
   const v2 = await checkPieces({ ...check, map: v2Map, version: 'v2' });
   let v2Entry = 0;
   for (const [entry, start] of map.starts.entries()) {

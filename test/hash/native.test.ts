@@ -164,8 +164,18 @@ describe('the native engine', () => {
     assert.throws(() => encodeFileList(wrong, null), RangeError);
     assert.throws(() => encodeFileTree(wrong, new Uint8Array(64)), RangeError);
     assert.throws(() => encodeFileTree(columns, new Uint8Array(63)), RangeError);
-    const files = { root: folder, columns: { ...columns, diskPaths: paths(3) } };
+    const files = { root: folder, columns: { ...columns, diskPaths: paths(3) }, ranges: null };
     assert.throws(() => new HashJob({ ...zeros(1), files }), RangeError);
+    const range = { files: new Uint32Array([1]), offsets: new Float64Array(1), lengths: new Float64Array(1) };
+    for (const changes of [
+      { files: new Uint32Array([2]) },
+      { offsets: new Float64Array([-1]) },
+      { lengths: new Float64Array([Number.NaN]) },
+      { lengths: new Float64Array(2) },
+    ]) {
+      const ranges = { ...range, ...changes };
+      assert.throws(() => new HashJob({ ...zeros(1), files: { ...files, columns, ranges } }), RangeError);
+    }
   });
 
   it('rejects with a stack that shows where the job was started', async () => {

@@ -3,18 +3,24 @@
 
 namespace metainfo {
 
-std::string HashRequest::path(std::size_t i) const {
-  return columns ? disk_path(columns->root, columns->files.paths.at(i)) : files[i].path;
-}
+std::string HashRequest::path(std::size_t i) const { return columns ? file(i).path : files[i].path; }
 
 RequestedFile HashRequest::file(std::size_t i) const {
   if (!columns) return files[i];
   RequestedFile file;
-  file.path = path(i);
-  const std::size_t below = columns->files.paths.at(i).size();
-  if (below != 0) file.below_root = file.path.size() - below;
-  file.length = file.size = length(i);
-  file.mtime_ms = columns->mtimes_ms.get()[i];
+  file.length = length(i);
+  file.pad = is_pad(i);
+  if (file.pad) return file;
+  std::size_t row = i;
+  if (columns->ranges) {
+    row = columns->ranges->files.get()[i];
+    file.offset = static_cast<std::uint64_t>(columns->ranges->offsets.get()[i]);
+  }
+  const std::string_view below = columns->files.paths.at(row);
+  file.path = disk_path(columns->root, below);
+  if (!below.empty()) file.below_root = file.path.size() - below.size();
+  file.size = static_cast<std::uint64_t>(columns->files.lengths.get()[row]);
+  file.mtime_ms = columns->mtimes_ms.get()[row];
   return file;
 }
 

@@ -28,11 +28,22 @@ struct RequestedFile {
   double mtime_ms = 0;       // the expected mtime, as in Node's fs.Stats.mtimeMs; NaN: not checked
 };
 
+// Ranges of files, and pad files.
+struct FileRanges {
+  static constexpr std::uint32_t kPad = 0xffffffff;
+
+  std::size_t count = 0;
+  Column<std::uint32_t> files;  // indexes in the columns, or kPad
+  Column<double> offsets;       // where each range starts in its file
+  Column<double> lengths;
+};
+
 // The files of a request as columns: files on disk below a folder.
 struct DiskColumns {
   std::string root;  // the real path of the folder, or of the only file, which has no components then
   FileColumns files;
   Column<double> mtimes_ms;
+  std::optional<FileRanges> ranges;  // the content of the request; without them, all of every file
 };
 
 struct HashRequest {
@@ -40,11 +51,19 @@ struct HashRequest {
   std::vector<RequestedFile> files;
   std::optional<DiskColumns> columns;
 
-  std::size_t count() const { return columns ? columns->files.count : files.size(); }
-  std::uint64_t length(std::size_t i) const {
-    return columns ? static_cast<std::uint64_t>(columns->files.lengths.get()[i]) : files[i].length;
+  std::size_t count() const {
+    if (!columns) return files.size();
+    return columns->ranges ? columns->ranges->count : columns->files.count;
   }
-  bool is_pad(std::size_t i) const { return !columns && files[i].pad; }
+  std::uint64_t length(std::size_t i) const {
+    if (!columns) return files[i].length;
+    const Column<double>& lengths = columns->ranges ? columns->ranges->lengths : columns->files.lengths;
+    return static_cast<std::uint64_t>(lengths.get()[i]);
+  }
+  bool is_pad(std::size_t i) const {
+    if (!columns) return files[i].pad;
+    return columns->ranges && columns->ranges->files.get()[i] == FileRanges::kPad;
+  }
   std::string path(std::size_t i) const;
   RequestedFile file(std::size_t i) const;
 

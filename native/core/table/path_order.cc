@@ -148,4 +148,19 @@ std::size_t first_collision(const PathColumn& paths, const std::vector<std::uint
   return order.size();
 }
 
+std::vector<std::uint32_t> match_paths(const PathColumn& paths, std::size_t count, const PathColumn& others,
+                                       std::size_t other_count, const std::atomic<bool>& stopped) {
+  std::vector<std::uint32_t> matches(count, kNoPath);
+  const std::vector<std::uint32_t> order = v2_order(paths, count, stopped);
+  const std::vector<std::uint32_t> other_order = v2_order(others, other_count, stopped);
+  std::size_t next = 0;
+  for (const std::uint32_t index : order) {
+    if (stopped.load(std::memory_order_relaxed)) break;
+    const std::string_view path = paths.at(index);
+    while (next < other_count && others.at(other_order[next]) < path) ++next;
+    if (next < other_count && others.at(other_order[next]) == path) matches[index] = other_order[next];
+  }
+  return matches;
+}
+
 }  // namespace metainfo

@@ -25,4 +25,11 @@ std::vector<std::uint32_t> v1_order(const PathColumn& paths, const PathColumn* l
 // folder; order.size() if there is none.
 std::size_t first_collision(const PathColumn& paths, const std::vector<std::uint32_t>& order);
 
+// Stands for a path that has no counterpart: NO_PATH of src/hash/match-paths.ts.
+constexpr std::uint32_t kNoPath = 0xffffffff;
+
+// For each of `count` paths, the index of the same path among `other_count` others, or kNoPath.
+std::vector<std::uint32_t> match_paths(const PathColumn& paths, std::size_t count, const PathColumn& others,
+                                       std::size_t other_count, const std::atomic<bool>& stopped);
+
 }  // namespace metainfo

@@ -41,7 +41,7 @@ export async function resumePlaceOf(
 ): Promise<ResumePlace> {
   const names = namesOf(torrent, client);
   const { isFolder, folder, names: usual } = await placeOf(torrent, path);
-  const paths = usual.map((name, i) => report?.files[i]?.foundAs ?? name);
+  const paths = usual().map((name, i) => report?.files[i]?.foundAs ?? name);
   if (client === 'rtorrent') requireOwnNames(torrent, paths);
   const [parent, base] = [nodePath.dirname(folder), nodePath.basename(folder)];
   const isRoot = client === 'rtorrent' || !isFolder || isSingleFile(torrent);
