@@ -9,13 +9,6 @@
 namespace metainfo {
 namespace {
 
-Napi::Object to_path_column(Napi::Env env, PathArray paths) {
-  Napi::Object column = Napi::Object::New(env);
-  column.Set("bytes", to_buffer(env, std::move(paths.bytes)));
-  column.Set("ends", to_typed_array(env, std::move(paths.ends)));
-  return column;
-}
-
 void require_count(const Napi::TypedArray& array, std::size_t count) {
   if (array.ElementLength() != count)
     throw Napi::RangeError::New(array.Env(), "the columns have different lengths");
@@ -59,6 +52,13 @@ FileColumns to_files(const Napi::Object& columns) {
   files.paths = to_paths(columns.Get("paths").As<Napi::Object>(), files.count);
   files.lengths = to_numbers(columns, "lengths", files.count);
   return files;
+}
+
+Napi::Object to_path_column(Napi::Env env, PathArray paths) {
+  Napi::Object column = Napi::Object::New(env);
+  column.Set("bytes", to_buffer(env, std::move(paths.bytes)));
+  column.Set("ends", to_typed_array(env, std::move(paths.ends)));
+  return column;
 }
 
 Napi::Object to_columns(Napi::Env env, FileArrays files) {

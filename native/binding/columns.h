@@ -22,6 +22,7 @@ Column<double> to_numbers(const Napi::Object& columns, const char* key, std::siz
 FileColumns to_files(const Napi::Object& columns);
 
 // The memory of the columns is moved, or copied if the runtime allows no external buffers.
+Napi::Object to_path_column(Napi::Env env, PathArray paths);
 Napi::Object to_columns(Napi::Env env, FileArrays files);
 
 }  // namespace metainfo

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "binding/errors.h"
 #include "binding/typed_arrays.h"
 #include "core/table/file_columns.h"
+#include "core/table/file_decoder.h"
 #include "core/table/file_encoder.h"
 #include "core/table/path_order.h"
 #include "core/threads/task_job.h"
@@ -171,6 +173,30 @@ Napi::Value encode_file_tree(const Napi::CallbackInfo& info) {
   return start_task<ByteArray>(info.Env(), make, bytes_to_buffer);
 }
 
+// Runs while the caller waits: JavaScript would take several times as long for the same.
+Napi::Value decode_files(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto bytes = info[0].As<Napi::Uint8Array>();
+  const auto at = static_cast<std::size_t>(info[1].As<Napi::Number>().Int64Value());
+  const std::string_view text(reinterpret_cast<const char*>(bytes.Data()), bytes.ByteLength());
+  std::optional<DecodedFiles> files = metainfo::decode_files(text, at);
+  if (!files) return env.Null();
+  Napi::Object result = Napi::Object::New(env);
+  const auto set = [&](const char* key, std::size_t value) { result.Set(key, static_cast<double>(value)); };
+  set("end", files->end);
+  set("count", files->count);
+  set("items", files->items);
+  set("longest", files->longest);
+  set("depth", files->depth);
+  set("pathUnits", files->path_units);
+  result.Set("paths", to_path_column(env, std::move(files->paths)));
+  result.Set("lengths", to_typed_array(env, std::move(files->lengths)));
+  result.Set("entryLengths", to_typed_array(env, std::move(files->entry_lengths)));
+  result.Set("entryFiles", to_typed_array(env, std::move(files->entry_files)));
+  result.Set("roots", to_buffer(env, std::move(files->roots)));
+  return result;
+}
+
 // Calls a function that starts a task. If there is no memory to start it, its promise rejects.
 template <Napi::Value (*start)(const Napi::CallbackInfo&)>
 Napi::Value start_or_reject(const Napi::CallbackInfo& info) {
@@ -180,6 +206,14 @@ Napi::Value start_or_reject(const Napi::CallbackInfo& info) {
     const auto deferred = Napi::Promise::Deferred::New(info.Env());
     deferred.Reject(to_error(info.Env(), {Failure::Code::no_memory, 0, {}, {}}).Value());
     return deferred.Promise();
+  }
+}
+
+Napi::Value decode_files_or_null(const Napi::CallbackInfo& info) {
+  try {
+    return decode_files(info);
+  } catch (const std::bad_alloc&) {
+    return info.Env().Null();
   }
 }
 
@@ -196,6 +230,7 @@ void define_file_table(Napi::Object exports) {
   define<measure_files>(exports, "measureFiles");
   define<encode_file_list>(exports, "encodeFileList");
   define<encode_file_tree>(exports, "encodeFileTree");
+  exports.Set("decodeFiles", Napi::Function::New<decode_files_or_null>(exports.Env(), "decodeFiles"));
 }
 
 }  // namespace metainfo

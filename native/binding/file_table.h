@@ -5,8 +5,9 @@
 
 namespace metainfo {
 
-// Adds `sortFiles`, `matchPaths`, `measureFiles`, `encodeFileList` and `encodeFileTree` of Addon in
-// src/hash/addon.ts. Each starts a task on a native thread and returns a promise.
+// Adds `sortFiles`, `matchPaths`, `measureFiles`, `encodeFileList`, `encodeFileTree` and `decodeFiles` of
+// Addon in src/hash/addon.ts. Each starts a task on a native thread and returns a promise, but for
+// `decodeFiles`.
 void define_file_table(Napi::Object exports);
 
 }  // namespace metainfo

@@ -19,6 +19,8 @@ constexpr napi_typedarray_type kArrayType = napi_uint8_array;
 template <>
 inline constexpr napi_typedarray_type kArrayType<std::uint32_t> = napi_uint32_array;
 template <>
+inline constexpr napi_typedarray_type kArrayType<std::int32_t> = napi_int32_array;
+template <>
 inline constexpr napi_typedarray_type kArrayType<double> = napi_float64_array;
 
 // A field that is a typed array with elements of type T. Throws a TypeError for anything else.

@@ -95,16 +95,30 @@ const DECODE: OptionStructs<DecodeOptions> = { span: Text, tolerant: Flag, limit
 export interface TrustedDecodeOptions extends DecodeOptions {
   /** Lists and dictionaries to check without building them: they become {@link RawBencode}. */
   raw?: {
-    /** The top-level key whose dictionary holds them. */
-    within: string;
+    /** The top-level key whose dictionary holds them; null for the top level itself. */
+    within: string | null;
     /** Their keys in that dictionary, as latin1 strings. */
     keys: ReadonlySet<string>;
+    /** Checks one of them at an offset, in less time than the decoder takes; null to leave it to the decoder. */
+    check?(key: string, bytes: Uint8Array, at: number): CheckedValue | null;
   };
   /**
    * Lists and dictionaries that the caller itself has encoded: they become {@link RawBencode} without being looked at. Gives the
    * size of each in bytes, by the one or two keys that lead to it, joined with `/`.
    */
   encoded?: ReadonlyMap<string, number>;
+}
+
+/** A value that a caller has found to be canonical bencode. */
+export interface CheckedValue {
+  /** The offset of its end. */
+  end: number;
+  /** Values and keys in it. */
+  items: number;
+  /** Bytes of its longest string. */
+  longest: number;
+  /** Levels of lists and dictionaries in it. */
+  depth: number;
 }
 
 /** Decodes without checking the arguments, for callers inside the library that decode millions of small values. */
@@ -175,25 +189,40 @@ class Decoder {
       case LIST:
       case DICTIONARY:
         // Only callers that set `raw` or `encoded` get raw values, and they expect them.
-        return (this.#skipEncoded(top) as BencodeValue | null) ?? this.#open(byte === DICTIONARY, top);
+        return (this.#skipWhole(top) as BencodeValue | null) ?? this.#open(byte === DICTIONARY, top);
       default:
         return isSkipped ? this.#skipText() && SKIPPED : this.#readString();
     }
   }
 
   #isRaw({ within, keys }: NonNullable<TrustedDecodeOptions['raw']>, top: Container | undefined): boolean {
-    return this.#stack.length === 2 && this.#stack[0]?.key === within && keys.has(top?.key ?? '');
+    const isWithin =
+      within === null ? this.#stack.length === 1 : this.#stack.length === 2 && this.#stack[0]?.key === within;
+    return isWithin && keys.has(top?.key ?? '');
   }
 
-  /** Skips a list or dictionary that the caller has encoded; null if it is none of those. */
-  #skipEncoded(top: Container | undefined): RawBencode | null {
+  /** Skips a list or dictionary that the caller has encoded or checks itself; null if it is none of those. */
+  #skipWhole(top: Container | undefined): RawBencode | null {
     const depth = this.#stack.length;
-    if (!this.#encoded || !top || depth > 2) return null;
-    const size = this.#encoded.get(depth === 1 ? `${top.key}` : `${this.#stack[0]?.key}/${top.key}`);
-    if (size === undefined) return null;
+    if (!top || depth > 2 || this.#rawDepth >= 0) return null;
+    const size = this.#encoded?.get(depth === 1 ? `${top.key}` : `${this.#stack[0]?.key}/${top.key}`);
+    const end = size === undefined ? this.#endOfChecked(top) : this.#at + size;
+    if (end === null) return null;
     const start = this.#at;
-    this.#at += size;
-    return new RawBencode(this.#bytes.subarray(start, this.#at));
+    this.#at = end;
+    return new RawBencode(this.#bytes.subarray(start, end));
+  }
+
+  /** The end of a raw value that the caller has checked, if it is within the limits. */
+  #endOfChecked(top: Container): number | null {
+    if (!this.#raw?.check || !this.#isRaw(this.#raw, top)) return null;
+    const checked = this.#raw.check(top.key, this.#bytes, this.#at);
+    const { text, depth, digits } = this.#limits;
+    if (!checked || checked.longest > text || this.#stack.length + checked.depth >= depth || digits < SAFE_DIGITS)
+      return null;
+    if (checked.items > this.#itemsLeft) return null;
+    this.#itemsLeft -= checked.items;
+    return checked.end;
   }
 
   #compare(aFrom: number, aTo: number, bFrom: number, bTo: number): number {

@@ -18,8 +18,8 @@ import {
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import type { BatchItems, BatchOperation, ItemResult } from './batch-job.ts';
 import { errorOf, lostError, notInStore, refused, shown, textOf } from './failures.ts';
-import { type IndexedData, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
 import { JobEnds, type WatchedJob } from './job-ends.ts';
+import { type IndexedData, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
 import { requestOf, storeRequest } from './join-request.ts';
 import {
   type AddTorrentOptions,

@@ -18,9 +18,10 @@ import { requireTorrentName } from '../layout/safe-path.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { HashList } from '../model/hash-list.ts';
 import { LIBTORRENT_MAX_PIECE_LENGTH } from '../model/limits.ts';
-import { createdTorrent, type UsualFields, usualTorrent } from '../model/torrent/created-torrent.ts';
-import { noFields } from '../model/torrent/top-level.ts';
+import { createdTorrent } from '../model/torrent/created-torrent.ts';
+import { noFields, type TopLevelFields } from '../model/torrent/top-level.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
+import { lazyTorrent, type UsualLists } from '../model/torrent/usual-torrent.ts';
 import { encodedSizes, keysOf, withContent } from './assemble.ts';
 import { hasWishes } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
@@ -170,8 +171,9 @@ function assembled(layout: SizedLayout, { v1, v2 }: Digests): MadeTorrent {
   const pieceLayers = content.pieceLayers as RawBencode | null;
   const infoEnd = bytes.length - 1 - (pieceLayers ? LAYERS_KEY.length + pieceLayers.bytes.length : 0);
   const infoBytes = bytes.subarray(infoEnd - info.length, infoEnd);
-  const lists = { files: undefined, tree: fileTree ?? undefined, layers: pieceLayers ?? undefined };
-  return { torrent: usualTorrent(created, { ...known, infoBytes, ...lists }) as TorrentOf<TorrentVersion>, files };
+  const lists = { info: known.info, files: undefined, tree: fileTree ?? undefined, layers: pieceLayers ?? undefined };
+  const made = lazyTorrent({ version, bytes, infoBytes, totals, context: {} }, known.fields, lists);
+  return { torrent: made as TorrentOf<TorrentVersion>, files };
 }
 
 /** The key that follows `info`. */
@@ -184,7 +186,7 @@ const LAYERS_KEY = '12:piece layers';
 function knownFields(
   { version, name, pieceLength, files, otherFields: other }: SizedLayout,
   pieces: Uint8Array | undefined,
-): Pick<UsualFields, 'fields' | 'info'> | null {
+): { fields: TopLevelFields; info: UsualLists['info'] } | null {
   const fields = noFields() as Record<string, unknown>;
   for (const [key, value] of other) {
     if (key === 'announce') fields['announce'] = value;
@@ -205,5 +207,5 @@ function knownFields(
   if (version !== 'v2')
     Object.assign(info, { length: files.totalLength, pieces: new HashList(pieces as Uint8Array, 20, true) });
   if (version !== 'v1') info['metaVersion'] = 2;
-  return { fields: fields as unknown as UsualFields['fields'], info: info as unknown as UsualFields['info'] };
+  return { fields: fields as TopLevelFields, info: info as unknown as UsualLists['info'] };
 }

@@ -102,6 +102,31 @@ export interface NewFile {
   owner: { uid: number; gid: number; mode: number } | null;
 }
 
+/** The files of a file list or file tree, in its order. */
+export interface DecodedFiles {
+  /** Where the value ends. */
+  end: number;
+  /** Files, pad files included. */
+  count: number;
+  /** Bencoded values and keys within the value. */
+  items: number;
+  /** Bytes of the longest string. */
+  longest: number;
+  /** Levels of lists and dictionaries below the value. */
+  depth: number;
+  /** Characters of all components, and one for each component. */
+  pathUnits: number;
+  /** The paths of the files without pad files, like all that follows. */
+  paths: PathColumn;
+  lengths: Float64Array;
+  /** List: bytes of each entry that is not empty, pad files included. */
+  entryLengths: Float64Array;
+  /** List: the index of each of these entries among the files; -1 for a pad file. */
+  entryFiles: Int32Array;
+  /** Tree: 32 bytes for each file, packed; zeros for an empty one. */
+  roots: Uint8Array;
+}
+
 /** The interface of the native addon. */
 export interface Addon {
   /** Kernels that this CPU can run, best first. */
@@ -140,6 +165,11 @@ export interface Addon {
    * @param roots 32 bytes per file, packed; ignored for an empty file.
    */
   encodeFileTree(columns: FileColumns, roots: Uint8Array): Promise<Uint8Array>;
+  /**
+   * Reads the file list or file tree at an offset of a torrent, while the caller waits. Null if any file of it is unusual, or
+   * breaks a rule that concerns it alone or the paths of all files: see native/core/table/file_decoder.h.
+   */
+  decodeFiles(bytes: Uint8Array, at: number): DecodedFiles | null;
   /**
    * Measures files and their encodings. Gives the numbers that `measureFiles` in src/create/findings/file-sizes.ts names.
    *

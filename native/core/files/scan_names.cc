@@ -1,42 +1,16 @@
-// Checks names: are they UTF-8, and do they need a closer look?
+// Checks names: do they need a closer look?
 #include "core/files/scan_names.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <string_view>
+
+#include "core/table/utf8.h"
 
 namespace metainfo {
 namespace {
 
 bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-// The bytes after the first byte of a character; -1 if the byte cannot be the first one.
-int bytes_after(unsigned char first) {
-  if (first < 0x80) return 0;
-  if (first < 0xc2 || first > 0xf4) return -1;
-  return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-}
-
-// RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned char first = byte(i);
-    const int after = bytes_after(first);
-    if (after < 0 || text.size() - i <= static_cast<std::size_t>(after)) return false;
-    for (int n = 1; n <= after; ++n) {
-      const unsigned char next = byte(i + static_cast<std::size_t>(n));
-      // The first byte narrows the range of the second.
-      const unsigned char least = n > 1 ? 0x80 : first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-      const unsigned char most = n > 1 ? 0xbf : first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-      if (next < least || next > most) return false;
-    }
-    i += 1 + static_cast<std::size_t>(after);
-  }
-  return true;
-}
 
 }  // namespace
 

@@ -57,6 +57,21 @@ export function checkKeys(subject: Subject): void {
   for (const rule of KEY_RULES) rule(subject);
 }
 
+/** The rules that files do not satisfy by being usual. They need no files but those longer than a piece. */
+const RULES_BESIDE_FILES: readonly Rule[] = [
+  withinLimits,
+  ...KEY_RULES,
+  structure,
+  singleFileFlags,
+  pieceLayersIfV2,
+  piecesLayersCorrect,
+];
+
+/** Runs the rules for a torrent of usual files: see `TorrentContent` in src/model/torrent/content.ts. */
+export function checkBesideFiles(subject: Subject): void {
+  for (const rule of RULES_BESIDE_FILES) rule(subject);
+}
+
 // Files and trees are left out, because they are checked while they are decoded.
 const makeStructs = () => ({
   v1: sparse(omit(V1_FIELDS, ['files'])),

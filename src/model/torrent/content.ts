@@ -1,9 +1,16 @@
 /** The files of a torrent in packed columns, for jobs that must not make an object of each file. */
-import { type PathColumn, pathColumn } from '../../layout/file-table.ts';
+import { decodeTrusted, type TrustedDecodeOptions } from '../../bencode/decode.ts';
+import { NO_LIMITS } from '../../bencode/limits.ts';
+import { addonOrNull, type DecodedFiles } from '../../hash/addon.ts';
+import { type PathColumn, pathBytes, pathColumn } from '../../layout/file-table.ts';
 import { padsIn } from '../../layout/padding.ts';
+import { nameText } from '../../text/name-bytes.ts';
+import type { TorrentVersion } from '../discriminator.ts';
 import { type FileItem, v1Files } from '../file-item.ts';
+import { RAW } from '../files-codec.ts';
 import type { InfoDictV1 } from '../info-dict.ts';
-import { type Torrent, TorrentBase, type TorrentFile } from './torrent.ts';
+import type { Torrent } from './torrent.ts';
+import { TorrentBase, type TorrentFile } from './torrent-base.ts';
 
 /** The files of a torrent in its order, without pad files. */
 export interface TorrentContent {
@@ -31,9 +38,14 @@ export interface V1Entries {
 
 const contents = new WeakMap<Torrent, TorrentContent>();
 
+/** Keeps the content of a torrent that was just decoded. */
+export function keepContent(torrent: Torrent, content: TorrentContent): void {
+  contents.set(torrent, content);
+}
+
 /** The files of a torrent in columns. Nobody may change them. */
 export function contentOf(torrent: Torrent): TorrentContent {
-  const content = contents.get(torrent) ?? contentOfRows(torrent);
+  const content = contents.get(torrent) ?? usualContentOf(torrent) ?? contentOfRows(torrent);
   contents.set(torrent, content);
   return content;
 }
@@ -41,6 +53,79 @@ export function contentOf(torrent: Torrent): TorrentContent {
 /** The pieces root of a file with content in a v2 or hybrid torrent. */
 export function rootAt({ roots }: TorrentContent, index: number): Uint8Array {
   return (roots as Uint8Array).subarray(index * 32, (index + 1) * 32);
+}
+
+/** The file list and the file tree of a torrent, as native code has read them. */
+export interface NativeLists {
+  files?: DecodedFiles;
+  'file tree'?: DecodedFiles;
+}
+
+/** In less data, lists take less time to decode than native code to call. */
+const MIN_BYTES = 2 ** 14;
+const [LIST, DICTIONARY] = [0x6c, 0x64];
+
+/** The way to decode a torrent whose lists of files native code reads. @param lists Receives those that are usual. */
+export function rawLists(lists: NativeLists): NonNullable<TrustedDecodeOptions['raw']> {
+  const check = (key: string, bytes: Uint8Array, at: number) => {
+    const isList = bytes[at] === LIST && key === 'files';
+    const isTree = bytes[at] === DICTIONARY && key === 'file tree';
+    const found = isList || isTree ? addonOrNull()?.decodeFiles(bytes, at) : undefined;
+    if (found) lists[key as keyof NativeLists] = found;
+    return found ?? null;
+  };
+  return { ...RAW, check: (key, bytes, at) => (bytes.length < MIN_BYTES ? null : check(key, bytes, at)) };
+}
+
+/** The content of usual lists; null where they do not fit the version, or each other and the piece length. */
+export function usualContent(
+  { files: list, 'file tree': tree }: NativeLists,
+  { version, pieceLength }: { version: TorrentVersion; pieceLength: number },
+): TorrentContent | null {
+  const files = tree ?? list;
+  if (!files || files.lengths.length < 2 || (version !== 'v2') !== (list !== undefined)) return null;
+  if ((version !== 'v1') !== (tree !== undefined)) return null;
+  const { paths, lengths } = files;
+  if (list && tree && !(isSamePaths(list.paths, paths) && isSameNumbers(list.lengths, lengths))) return null;
+  const entries = list ? { lengths: list.entryLengths, files: list.entryFiles } : null;
+  if (entries && tree && !isPadded(entries, pieceLength)) return null;
+  const pathAt = (index: number) => nameText(pathBytes(paths, index)).replaceAll('\0', '/');
+  return { paths, pathAt, lengths, roots: tree?.roots ?? null, links: NO_LINKS, entries };
+}
+
+const NO_LINKS: ReadonlySet<number> = new Set();
+
+function isSamePaths(one: PathColumn, other: PathColumn): boolean {
+  return Buffer.compare(one.bytes, other.bytes) === 0 && isSameNumbers(one.ends, other.ends);
+}
+
+function isSameNumbers(one: Uint32Array | Float64Array, other: Uint32Array | Float64Array): boolean {
+  return one.length === other.length && one.every((number, i) => number === other[i]);
+}
+
+/** As `firstMispadded`: whether each file starts and each pad file ends where a piece starts. */
+function isPadded({ lengths, files }: V1Entries, pieceLength: number): boolean {
+  let offset = 0;
+  for (let i = 0; i < lengths.length; i += 1) {
+    const missing = (pieceLength - (offset % pieceLength)) % pieceLength;
+    const length = lengths[i] as number;
+    if ((files[i] as number) < 0 ? length !== missing : missing > 0) return false;
+    offset += length;
+  }
+  return true;
+}
+
+/** The content of a torrent without warnings, if its lists are usual. */
+function usualContentOf(torrent: Torrent): TorrentContent | null {
+  const { torrentVersion: version, info } = torrent;
+  if (torrent.warnings.length > 0) return null;
+  const lists: NativeLists = {};
+  decodeTrusted(TorrentBase.bytesOf(torrent).infoBytes, {
+    tolerant: true,
+    limits: NO_LIMITS,
+    raw: { ...rawLists(lists), within: null },
+  });
+  return usualContent(lists, { version, pieceLength: info.pieceLength });
 }
 
 function contentOfRows(torrent: Torrent): TorrentContent {

@@ -8,19 +8,22 @@ import { type BencodeMap, type BencodeValue, lossyText } from '../../bencode/val
 import type { BeneathOptions } from '../../disk/beneath.ts';
 import { type Issue, MetainfoError, shown } from '../../errors/errors.ts';
 import { bytesOf, checkOptions, type OptionStructs, Path, Signal, Unchecked } from '../../errors/guard.ts';
+import { sumOf } from '../../layout/file-table.ts';
 import { padsIn } from '../../layout/padding.ts';
 import { decoderOf } from '../../text/name-bytes.ts';
+import { TORRENT } from '../codec.ts';
 import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
-import { RAW } from '../files-codec.ts';
 import type { FlatFile } from '../flat-tree.ts';
 import { Issues } from '../issues.ts';
 import { MAX_TREE_DEPTH, TORRENT_LIMITS } from '../limits.ts';
 import { requireContext, type ValidationContext } from '../profile.ts';
-import { checkRules } from '../rules/rules.ts';
+import { checkBesideFiles, checkRules } from '../rules/rules.ts';
+import { keepContent, type NativeLists, rawLists, rootAt, type TorrentContent, usualContent } from './content.ts';
 import { type DecodedInfo, decodeInfo, exposedInfo } from './info-decode.ts';
 import { decodeTopLevel, type TopLevelFields } from './top-level.ts';
 import type { Torrent } from './torrent.ts';
 import { TorrentBase } from './torrent-base.ts';
+import { type UsualTorrent, usualTorrent } from './usual-torrent.ts';
 
 /** Options of {@link Torrent.read}, {@link Torrent.fromBytes} and {@link Torrent.inspect}. */
 export interface ReadOptions extends BeneathOptions {
@@ -85,13 +88,24 @@ export function checkTorrent(
   // The caller may change or transfer its memory. Bytes beyond the limit are refused below, so they are not copied.
   const bytes = isOwn || view.length > limits.bytes ? view : copyOf(view);
   const issues = new Issues(context.profile, limits);
-  const { value, errors, span } = decodeTrusted(bytes, { span: 'info', tolerant: true, raw: RAW, limits });
+  const lists: NativeLists = {};
+  const decoded = decodeTrusted(bytes, { span: 'info', tolerant: true, raw: rawLists(lists), limits });
+  const { value, errors, span } = decoded;
   if (!(value instanceof Map)) {
     issues.add('type', [], `expected a dictionary, got ${shown(value)}`);
     return { torrent: null, version: null, infoBytes: new Uint8Array(), issues: issues.finish(bytes) };
   }
   issues.decoder = decoderFor(context, value.get('encoding'));
   const version = infodictDiscriminator(value.get('info'));
+  const isClean = errors.length + warnings.length === 0;
+  const usual =
+    isClean && value instanceof Map && version && span && isDefault(context)
+      ? torrentOfLists(
+          { version, bytes, infoBytes: bytes.subarray(span.start, span.end), map: value, context, limits },
+          lists,
+        )
+      : null;
+  if (usual) return { torrent: usual, version, infoBytes: usual.infoBytes, issues: [] };
   reportBencodeErrors(errors, { version, span, isNewer: hasMetaVersion(value), issues });
   const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
   const { fields, info } = decodeModel(value, { version, context, issues });
@@ -105,6 +119,52 @@ export function checkTorrent(
   const torrent = new TorrentBase(version, all as never, validated);
   // A caller of `inspect` may sort or filter its issues.
   return { torrent: torrent as Torrent, version, infoBytes, issues: structuredClone(listed) };
+}
+
+function isDefault({ profile, padding, paddingPath }: ValidationContext): boolean {
+  return [profile, padding, paddingPath].every((setting = 'default') => setting === 'default');
+}
+
+/** The torrent of usual lists. Null if it has anything to report: then all of it is decoded, to find and describe that. */
+function torrentOfLists(given: Omit<UsualTorrent, 'totals'>, lists: NativeLists): Torrent | null {
+  const { version, map, context, limits } = given;
+  const pieceLength = (map.get('info') as BencodeMap).get('piece length');
+  if (typeof pieceLength !== 'number' || !(pieceLength > 0)) return null;
+  const content = usualContent(lists, { version, pieceLength });
+  if (!content) return null;
+  const { lengths, entries } = content;
+  const { files: list, 'file tree': tree } = lists;
+  const counts = [list?.count ?? 0, tree?.count ?? 0];
+  const bytes = sumOf(lengths);
+  const all = entries ? sumOf(entries.lengths) : bytes;
+  const isWithin =
+    Math.max(...counts) <= limits.files && (tree?.pathUnits ?? 0) <= limits.paths && all - bytes <= limits.padding;
+  if (!isWithin || bytes === 0 || !Number.isSafeInteger(all)) return null;
+  const pieces = lengths.reduce((sum, length) => sum + Math.ceil(length / pieceLength), 0);
+  const totals = { files: lengths.length, bytes, pieces };
+  const layersValue = map.get('piece layers');
+  if (version === 'v1' && layersValue !== undefined) return null;
+  const torrent = usualTorrent({ ...given, totals }, ({ infoMap, info, issues }) => {
+    if (entries && info.pieces?.length !== Math.ceil(all / pieceLength)) return 'unusual';
+    const layers = layersValue === undefined ? null : TORRENT.pieceLayers.decode(layersValue, issues);
+    const has = (key: string) => infoMap.has(key);
+    const flat = filesLongerThan(pieceLength, content);
+    checkBesideFiles({ version, info, has, isPad: () => false, layers, flat, context, issues });
+    return layers ?? null;
+  });
+  if (torrent) keepContent(torrent, content);
+  return torrent;
+}
+
+/** The files that must have piece layers. */
+function filesLongerThan(pieceLength: number, content: TorrentContent): FlatFile[] {
+  const { lengths, roots } = content;
+  const files: FlatFile[] = [];
+  for (let i = 0; roots && i < lengths.length; i += 1) {
+    const length = lengths[i] as number;
+    if (length > pieceLength) files.push({ length, path: [content.pathAt(i)], piecesRoot: rootAt(content, i) });
+  }
+  return files;
 }
 
 /** The decoder of texts that are not UTF-8: the caller's choice wins over the key that old creators wrote. */

@@ -1,0 +1,280 @@
+// Reads usual files in place, and gives up at the first byte that it does not expect.
+#include "core/table/file_decoder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/table/path_order.h"
+#include "core/table/utf8.h"
+
+namespace metainfo {
+namespace {
+
+using std::string_view;
+
+constexpr std::size_t kRootBytes = 32;
+// A length with more digits may not be exact in a double.
+constexpr std::size_t kMaxDigits = 15;
+// A tree may repeat long folders in the paths of many files. JavaScript reads larger ones, within its limits.
+constexpr std::size_t kMaxPathBytes = std::size_t{1} << 28;
+// Pad files of BitComet have no attribute.
+constexpr string_view kBitCometPad = "_____padding_file_";
+// Marks a name that was made of bytes that were not UTF-8.
+constexpr string_view kReplacement = "\xef\xbf\xbd";
+
+// Thrown for anything unusual.
+struct Unusual {};
+
+void require(bool usual) {
+  if (!usual) throw Unusual{};
+}
+
+class Reader {
+ public:
+  Reader(string_view bytes, std::size_t at) : bytes_(bytes), at_(at) {}
+
+  std::size_t at() const { return at_; }
+
+  char next() const {
+    require(at_ < bytes_.size());
+    return bytes_[at_];
+  }
+
+  bool skip(string_view expected) {
+    if (bytes_.compare(at_, expected.size(), expected) != 0) return false;
+    at_ += expected.size();
+    return true;
+  }
+
+  std::uint64_t number(char end) {
+    const std::size_t start = at_;
+    std::uint64_t value = 0;
+    for (; next() >= '0' && next() <= '9'; ++at_) {
+      value = value * 10 + static_cast<std::uint64_t>(next() - '0');
+      require(at_ - start < kMaxDigits);
+    }
+    const std::size_t digits = at_ - start;
+    require(digits > 0 && (digits == 1 || bytes_[start] != '0') && next() == end);
+    ++at_;
+    return value;
+  }
+
+  string_view take(std::uint64_t size) {
+    require(size <= bytes_.size() - at_);
+    const string_view taken = bytes_.substr(at_, static_cast<std::size_t>(size));
+    at_ += taken.size();
+    return taken;
+  }
+
+  string_view text() { return take(number(':')); }
+
+ private:
+  const string_view bytes_;
+  std::size_t at_;
+};
+
+// Units of UTF-16 in UTF-8.
+std::size_t utf16_units(string_view text) {
+  std::size_t units = 0;
+  for (const char byte : text) {
+    const auto value = static_cast<std::uint8_t>(byte);
+    units += (value & 0xc0) != 0x80 ? 1 : 0;
+    units += value >= 0xf0 ? 1 : 0;
+  }
+  return units;
+}
+
+// Takes names that are safe whatever the rules, as unsafeComponent of src/layout/safe-path.ts has them.
+void require_safe(string_view name) {
+  require(!name.empty() && name != "." && name != ".." &&
+          name.substr(0, kBitCometPad.size()) != kBitCometPad);
+  bool ascii = true;
+  for (const char byte : name) {
+    require(byte != '/' && byte != '\\' && byte != ':' && byte != '\0');
+    if (static_cast<std::uint8_t>(byte) >= 0x80) ascii = false;
+  }
+  require(ascii || (is_utf8(name) && name.find(kReplacement) == string_view::npos));
+}
+
+class Decoder {
+ public:
+  Decoder(string_view bytes, std::size_t at) : reader_(bytes, at) {}
+
+  DecodedFiles list() {
+    require(reader_.skip("l"));
+    files_.depth = 2;
+    while (reader_.next() != 'e') item();
+    require(files_.count > 0);
+    finish();
+    require_different_paths();
+    return std::move(files_);
+  }
+
+  DecodedFiles tree() {
+    require(reader_.skip("d"));
+    while (!folders_.empty() || reader_.next() != 'e') entry();
+    require(files_.count > 0);
+    finish();
+    return std::move(files_);
+  }
+
+ private:
+  // d[4:attrN:..]6:lengthi..e4:pathl..ee
+  void item() {
+    require(reader_.skip("d"));
+    const bool pad = attributes().find('p') != string_view::npos;
+    const std::uint64_t length = file_length();
+    require(reader_.skip("4:pathl"));
+    const std::size_t start = files_.paths.bytes.size();
+    do {
+      if (files_.paths.bytes.size() > start) files_.paths.bytes.push_back('\0');
+      add_name(name());
+      files_.items += 1;
+    } while (reader_.next() != 'e');
+    require(reader_.skip("ee"));
+    files_.items += 5;
+    files_.count += 1;
+    if (pad) {
+      require(length > 0);
+      files_.paths.bytes.resize(start);
+    }
+    if (length > 0) {
+      files_.entry_lengths.push_back(static_cast<double>(length));
+      files_.entry_files.push_back(pad ? -1 : static_cast<std::int32_t>(files_.lengths.size()));
+    }
+    if (!pad) add_file(length);
+  }
+
+  // A name with a folder, a file or the end of a folder.
+  void entry() {
+    if (reader_.next() == 'e') {
+      require(!folders_.back().last.empty() && reader_.skip("e"));
+      folders_.pop_back();
+      return;
+    }
+    const string_view own = name();
+    string_view& last = folders_.empty() ? last_ : folders_.back().last;
+    require(last.data() == nullptr || last < own);
+    last = own;
+    files_.items += 2;
+    const std::size_t start = folders_.empty() ? 0 : folders_.back().path.size();
+    if (reader_.skip("d0:d")) {
+      files_.depth = std::max(files_.depth, folders_.size() + 2);
+      if (!folders_.empty()) append(folders_.back().path);
+      add_name(own);
+      leaf();
+      return;
+    }
+    require(reader_.skip("d") && start + own.size() < kMaxPathBytes);
+    Folder folder;
+    if (start > 0) folder.path = folders_.back().path;
+    folder.path.append(own);
+    folder.path += '\0';
+    folders_.push_back(std::move(folder));
+    files_.depth = std::max(files_.depth, folders_.size());
+  }
+
+  // The rest of d0:d[4:attrN:..]6:lengthi..e[11:pieces root32:..]ee
+  void leaf() {
+    const bool pad = attributes().find('p') != string_view::npos;
+    const std::uint64_t length = file_length();
+    const std::size_t start = files_.roots.size();
+    files_.roots.resize(start + kRootBytes);
+    if (length > 0) {
+      require(reader_.skip("11:pieces root32:"));
+      const string_view root = reader_.take(kRootBytes);
+      require(std::any_of(root.begin(), root.end(), [](char byte) { return byte != 0; }));
+      std::memcpy(files_.roots.data() + start, root.data(), kRootBytes);
+      files_.items += 2;
+    }
+    require(reader_.skip("ee") && !pad);
+    files_.items += 4;
+    files_.count += 1;
+    add_file(length);
+  }
+
+  string_view attributes() {
+    if (!reader_.skip("4:attr")) return {};
+    const string_view flags = reader_.text();
+    require(flags.find('l') == string_view::npos);
+    files_.longest = std::max(files_.longest, flags.size());
+    files_.items += 2;
+    return flags;
+  }
+
+  std::uint64_t file_length() {
+    require(reader_.skip("6:lengthi"));
+    return reader_.number('e');
+  }
+
+  string_view name() {
+    const string_view name = reader_.text();
+    require_safe(name);
+    files_.longest = std::max(files_.longest, name.size());
+    return name;
+  }
+
+  void append(string_view text) {
+    files_.paths.bytes.insert(files_.paths.bytes.end(), text.begin(), text.end());
+  }
+
+  void add_name(string_view name) {
+    append(name);
+    require(files_.paths.bytes.size() < kMaxPathBytes);
+  }
+
+  // Adds a file whose path has been added.
+  void add_file(std::uint64_t length) {
+    files_.paths.ends.push_back(static_cast<std::uint32_t>(files_.paths.bytes.size()));
+    files_.lengths.push_back(static_cast<double>(length));
+  }
+
+  void finish() {
+    require(reader_.skip("e"));
+    files_.end = reader_.at();
+    const PathArray& paths = files_.paths;
+    // A zero byte between two components counts for the first one.
+    files_.path_units = utf16_units({paths.bytes.data(), paths.bytes.size()}) + paths.ends.size();
+  }
+
+  // No two paths are equal, and none leads through a file.
+  void require_different_paths() const {
+    const std::size_t count = files_.paths.ends.size();
+    const PathColumn paths = {{Column<char>(), files_.paths.bytes.data()},
+                              {Column<std::uint32_t>(), files_.paths.ends.data()}};
+    const std::atomic<bool> stopped{false};
+    bool ordered = true;
+    for (std::size_t i = 1; ordered && i < count; ++i) ordered = paths.at(i - 1) < paths.at(i);
+    std::vector<std::uint32_t> order;
+    if (!ordered) order = v2_order(paths, count, stopped);
+    for (std::size_t i = order.size(); i < count; ++i) order.push_back(static_cast<std::uint32_t>(i));
+    require(first_collision(paths, order) == count);
+  }
+
+  struct Folder {
+    std::string path;  // with a zero byte after each component
+    string_view last;  // the name that was read last
+  };
+
+  Reader reader_;
+  DecodedFiles files_;
+  std::vector<Folder> folders_;
+  string_view last_;
+};
+
+}  // namespace
+
+std::optional<DecodedFiles> decode_files(string_view bytes, std::size_t at) {
+  if (at >= bytes.size()) return std::nullopt;
+  try {
+    Decoder decoder(bytes, at);
+    return bytes[at] == 'l' ? decoder.list() : decoder.tree();
+  } catch (const Unusual&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace metainfo
