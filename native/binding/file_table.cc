@@ -189,6 +189,8 @@ Napi::Value decode_files(const Napi::CallbackInfo& info) {
   set("longest", files->longest);
   set("depth", files->depth);
   set("pathUnits", files->path_units);
+  result.Set("hasAttributes", files->attributes);
+  result.Set("hasUniquePads", files->unique_pads);
   result.Set("paths", to_path_column(env, std::move(files->paths)));
   result.Set("lengths", to_typed_array(env, std::move(files->lengths)));
   result.Set("entryLengths", to_typed_array(env, std::move(files->entry_lengths)));

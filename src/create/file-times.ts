@@ -41,8 +41,3 @@ export function requireTimesOf({ nFiles }: Torrent, { mtimeMs, ctimeMs }: FileTi
     `fileTimes must have one mtimeMs and one ctimeMs for each of the ${nFiles} files of the torrent, not ${mtimeMs.length} and ${ctimeMs.length}`,
   );
 }
-
-/** The times of the file at an index of `torrent.files`. */
-export function timesAt(times: FileTimes | undefined, index: number): { mtimeMs?: number; ctimeMs?: number } {
-  return times ? { mtimeMs: times.mtimeMs[index] as number, ctimeMs: times.ctimeMs[index] as number } : {};
-}

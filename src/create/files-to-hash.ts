@@ -23,15 +23,12 @@ export interface FilesToHash {
   paddedFiles: number;
 }
 
-/** The files of a layout that are not streams and that `isWanted` chooses. */
-export function filesToHash(
-  { files, paddedFiles }: Pick<TorrentLayout, 'files' | 'paddedFiles'>,
-  isWanted: (index: number) => boolean = () => true,
-): FilesToHash {
+/** The files of a layout that are not streams. */
+export function filesToHash({ files, paddedFiles }: Pick<TorrentLayout, 'files' | 'paddedFiles'>): FilesToHash {
   const found: FilesToHash = { files: [], indexes: [], paddedFiles: 0 };
   let index = 0;
   for (const file of files) {
-    if (!file.stream && isWanted(index)) {
+    if (!file.stream) {
       found.files.push(toRequestedFile(file));
       found.indexes.push(index);
       if (index < paddedFiles) found.paddedFiles += 1;

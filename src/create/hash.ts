@@ -2,10 +2,11 @@
 import { type Engine, isOwnEngine } from '../hash/engine.ts';
 import { type FileDigests, type PackedTrees, packTrees, splitDigests } from '../hash/file-digests.ts';
 import type { checkedResources, Digests, HashRequest, RequestedFiles } from '../hash/hash-request.ts';
-import { lengthsOf, toRequestedFiles } from '../hash/make-requested-files.ts';
+import { toRequestedFiles, toRequestedFilesAt } from '../hash/make-requested-files.ts';
+import { NO_PATH } from '../hash/match-paths.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
 import type { HashCache } from './cache/cache.ts';
-import { type FilesToHash, filesToHash, type TorrentDigests } from './files-to-hash.ts';
+import type { TorrentDigests } from './files-to-hash.ts';
 import type { GenerateOptions } from './options.ts';
 import { hashStreams } from './sources/hash-streams.ts';
 import { hasAllSizes, type SizedLayout, type TorrentLayout } from './torrent-layout.ts';
@@ -25,8 +26,22 @@ export interface HashOptions
   resources: ReturnType<typeof checkedResources>;
   /** The cache to use; null for none. */
   hashCache: HashCache | null;
-  /** The digests of files that are known; null for files that must be read. Called only for aligned layouts without streams. */
-  knownDigests?: (layout: SizedLayout) => (FileDigests | null)[];
+  /** Gives digests that are known; null for none. Called only for aligned layouts without streams. */
+  knownDigests?: (layout: SizedLayout) => Promise<KnownDigests | null>;
+}
+
+/** The digests of known files: those of another torrent. */
+export interface KnownDigests {
+  /** For each file of the layout, its index among the known files; {@link NO_PATH} for a file that must be read. */
+  indexes: Uint32Array;
+  /** The pieces root of each known file, 32 bytes each, packed. */
+  roots: Uint8Array;
+  /** The piece layer of a known file that is longer than a piece. */
+  layerAt(index: number): Uint8Array;
+  /** The v1 pieces of all known files, 20 bytes each; empty in v2. */
+  pieces: Uint8Array;
+  /** The index of the first of the v1 pieces of each known file. */
+  firstPieces: ArrayLike<number>;
 }
 
 /**
@@ -74,30 +89,108 @@ async function hashStreamed(layout: TorrentLayout, options: HashOptions): Promis
 async function hashUnknown(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
   const { hashCache } = options;
   const { version, files, isAligned } = layout;
-  const given = isAligned ? (options.knownDigests?.(layout) ?? null) : null;
-  if (!given && !hashCache) return hashAll(layout, options);
+  const given = isAligned ? ((await options.knownDigests?.(layout)) ?? null) : null;
+  if (!hashCache) return given ? hashOthers(layout, given, options) : hashAll(layout, options);
   const none = () => Array<null>(isAligned ? files.length : 1).fill(null);
-  const lookup = hashCache && (await hashCache.find(layout, given ?? none()));
-  const known = lookup?.digests ?? (given as (FileDigests | null)[]);
+  const lookup = await hashCache.find(layout, given ? knownOf(layout, given) : none());
+  const known = lookup.digests;
   if (!known.some((one) => one)) {
     const all = await hashAll(layout, options);
-    if (lookup) await hashCache?.keep(lookup, eachOf(all.digests, layout));
+    await hashCache.keep(lookup, eachOf(all.digests, layout));
     return all;
   }
-  const unknown = filesToHash(layout, (index) => isAligned && !known[index]);
-  const digests = unknown.files.length > 0 ? await hashFiles(unknown, layout, options) : null;
-  const hashed = digests ? splitDigests(lengthsOf(unknown.files), digests, layout) : [];
+  const unknown = indexesOf(files.length, (index) => isAligned && !known[index]);
+  const digests = await hashFilesAt(unknown, layout, options);
+  const hashed = splitDigests(
+    Float64Array.from(unknown, (i) => files.lengths[i] as number),
+    digests,
+    layout,
+  );
   let next = 0;
   const each = known.map((one) => one ?? (hashed[next++] as FileDigests));
-  if (lookup) await hashCache?.keep(lookup, each);
+  await hashCache.keep(lookup, each);
   return {
     digests: {
       lengths: null,
       pieces: version === 'v2' ? null : Buffer.concat(each.map((file) => file.pieces)),
       trees: version === 'v1' ? null : packTrees(each),
     },
-    bytesRead: sumOf(unknown.files),
+    bytesRead: bytesOf(unknown, layout),
   };
+}
+
+/** Hashes the files whose digests are not known, and packs the digests of all files. */
+async function hashOthers(layout: SizedLayout, known: KnownDigests, options: HashOptions): Promise<HashedLayout> {
+  const { version, pieceLength, files } = layout;
+  const { lengths, length: count } = files;
+  const unknown = indexesOf(count, (index) => known.indexes[index] === NO_PATH);
+  const { v1 = NOTHING, v2 = { roots: NOTHING, layers: NOTHING } } = await hashFilesAt(unknown, layout, options);
+  const roots = Buffer.alloc(count * 32);
+  const layers: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
+  let [read, piece, layer] = [0, 0, 0];
+  for (let i = 0; i < count; ) {
+    const isKnown = known.indexes[i] !== NO_PATH;
+    const first = isKnown ? (known.indexes[i] as number) : read;
+    const firstPiece = isKnown ? (known.firstPieces[first] as number) : piece;
+    let end = firstPiece;
+    // Files that follow each other here and there are copied at once.
+    const start = i;
+    for (; i < count && isKnown === (known.indexes[i] !== NO_PATH); i += 1) {
+      const index = first + i - start;
+      if (isKnown && (known.indexes[i] !== index || (version === 'hybrid' && known.firstPieces[index] !== end))) break;
+      const size = Math.ceil((lengths[i] as number) / pieceLength);
+      end += size;
+      if (size < 2) continue;
+      layers.push(isKnown ? known.layerAt(index) : v2.layers.subarray(layer, layer + size * 32));
+      if (!isKnown) layer += size * 32;
+    }
+    roots.set((isKnown ? known.roots : v2.roots).subarray(first * 32, (first + i - start) * 32), start * 32);
+    if (version === 'hybrid') pieces.push((isKnown ? known.pieces : v1).subarray(firstPiece * 20, end * 20));
+    if (!isKnown) [read, piece] = [read + i - start, end];
+  }
+  const digests = {
+    lengths: null,
+    pieces: version === 'v2' ? null : Buffer.concat(pieces),
+    trees: { roots, layers: Buffer.concat(layers) },
+  };
+  return { digests, bytesRead: bytesOf(unknown, layout) };
+}
+
+const NOTHING = new Uint8Array();
+
+/** The known digests of each file; null for a file that must be read. */
+function knownOf({ version, files, pieceLength }: SizedLayout, known: KnownDigests): (FileDigests | null)[] {
+  return Array.from(known.indexes, (index, i) => {
+    if (index === NO_PATH) return null;
+    const length = files.lengths[i] as number;
+    const first = known.firstPieces[index] as number;
+    const end = first + Math.ceil(length / pieceLength);
+    return {
+      root: length > 0 ? known.roots.subarray(index * 32, (index + 1) * 32) : null,
+      layer: length > pieceLength ? known.layerAt(index) : NOTHING,
+      pieces: version === 'v2' ? NOTHING : known.pieces.subarray(first * 20, end * 20),
+    };
+  });
+}
+
+/** The indexes below a count for which a test is true. */
+function indexesOf(count: number, isChosen: (index: number) => boolean): Uint32Array {
+  const indexes = new Uint32Array(count);
+  let chosen = 0;
+  for (let i = 0; i < count; i += 1) if (isChosen(i)) indexes[chosen++] = i;
+  return indexes.subarray(0, chosen);
+}
+
+function bytesOf(indexes: Uint32Array, { files }: SizedLayout): number {
+  return indexes.reduce((sum, index) => sum + (files.lengths[index] as number), 0);
+}
+
+/** Hashes some files of a layout. */
+async function hashFilesAt(indexes: Uint32Array, layout: SizedLayout, options: HashOptions): Promise<Digests> {
+  if (indexes.length === 0) return { missing: [] };
+  const paddedFiles = indexes.filter((index) => index < layout.paddedFiles).length;
+  return hashFiles({ files: toRequestedFilesAt(layout.files, indexes), indexes, paddedFiles }, layout, options);
 }
 
 /** The digests of each file, or those of all files that share pieces as one. */
@@ -119,27 +212,24 @@ async function hashAll(layout: SizedLayout, options: HashOptions): Promise<Hashe
   return { digests: { lengths: null, pieces, trees }, bytesRead: files.totalLength };
 }
 
-interface JobFiles extends Omit<FilesToHash, 'files' | 'indexes'> {
+interface JobFiles {
   files: RequestedFiles;
   /** The index of each file in the layout; null if these are all files of the layout. */
-  indexes: readonly number[] | null;
+  indexes: Uint32Array | null;
+  /** How many of them, from the first on, have their last piece filled up by a pad file. */
+  paddedFiles: number;
 }
 
 /** Hashes files in one hash job. */
 async function hashFiles(
   { files, indexes, paddedFiles }: JobFiles,
-  { files: all, version, pieceLength }: SizedLayout,
+  layout: SizedLayout,
   options: HashOptions,
 ): Promise<Digests> {
+  const { files: all, version, pieceLength } = layout;
   const { engine, resources } = options;
   const job: HashRequest = { files, paddedFiles, version, pieceLength, onMissing: 'fail', ...resources };
-  const totalBytes = indexes ? sumOf(files) : all.totalLength;
+  const totalBytes = indexes ? bytesOf(indexes, layout) : all.totalLength;
   const nameOf = (index: number) => all.pathAt(indexes?.[index] ?? index);
   return watch(() => runningJob(engine.start(job), { totalBytes, nameOf }), options);
-}
-
-function sumOf(files: RequestedFiles): number {
-  let sum = 0;
-  for (const { length } of files) sum += length;
-  return sum;
 }

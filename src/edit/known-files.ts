@@ -1,35 +1,30 @@
 /** The digests that a torrent has of files that are unchanged on disk, and how the files differ from it. */
-import { requireTimesOf, timesAt } from '../create/file-times.ts';
-import type { ContentFile } from '../create/find-files.ts';
+import { type FileTimes, requireTimesOf } from '../create/file-times.ts';
+import type { KnownDigests } from '../create/hash.ts';
 import type { SizedLayout } from '../create/torrent-layout.ts';
 import { toHex } from '../errors/errors.ts';
-import type { FileDigests, TreeDigests } from '../hash/file-digests.ts';
+import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
-import type { FileTable } from '../layout/file-table.ts';
-import { firstUnaligned, type PadNames, padNamesOf, padsIn } from '../layout/padding.ts';
+import { sumOf } from '../layout/file-table.ts';
+import type { PadNames } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { viewOfLayer } from '../model/piece-layers.ts';
 import { storedLinks } from '../model/stored-links.ts';
-import { type Torrent, TorrentBase, type TorrentFile } from '../model/torrent/torrent.ts';
+import { contentOf, EMPTY, PAD, rootAt, type TorrentContent } from '../model/torrent/content.ts';
+import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { isAligned, v1PieceLayout } from '../verify/piece-layout.ts';
 import type { UpdateOptions, UpdateResult } from './update.ts';
 
-/** The v1 pieces of a file that begins with a piece. */
+/** The v1 pieces of the files of a hybrid whose files begin with a piece. */
 interface V1Pieces {
-  /** Index of its first piece. */
-  first: number;
-  /** Whether a pad file fills its last piece. */
-  isPadded: boolean;
-}
-
-/** A file of the old torrent. */
-interface OldFile {
-  file: TorrentFile;
-  /** When the file was last changed before the torrent was made, if that is known. */
-  times: ReturnType<typeof timesAt>;
-  /** Null in v2, and where the pieces hold bytes of other files too. */
-  v1: V1Pieces | null;
+  /** The index of the first piece of each file; -1 where the pieces hold bytes of other files too. */
+  firsts: Int32Array;
+  /** Whether a pad file fills the last piece of each file: 1 if so. */
+  arePadded: Uint8Array;
+  /** Whether the torrent ends with a pad file, if it has any. */
+  tailPad: boolean;
 }
 
 /** The files of the torrent that is updated. */
@@ -42,113 +37,141 @@ export class KnownFiles {
   /** Targets of stored links, by path; both with `/`. */
   readonly links: ReadonlyMap<string, string>;
   readonly #torrent: Torrent;
-  /** By path with `/`. */
-  readonly #files = new Map<string, OldFile>();
-  /** Whether the times of files decide, instead of `#since`. */
-  readonly #hasTimes: boolean;
+  readonly #content: TorrentContent;
+  readonly #v1: V1Pieces;
+  /** The times of files decide, instead of `#since`; undefined for none. */
+  readonly #times: FileTimes | undefined;
   /** Files that were last changed before are unchanged: milliseconds since 1970. */
   readonly #since: number;
 
   constructor(torrent: Torrent, { since, fileTimes }: Pick<UpdateOptions, 'since' | 'fileTimes'>) {
     this.#torrent = torrent;
+    this.#content = contentOf(torrent);
     this.links = storedLinks(torrent);
-    const times = since === undefined ? fileTimes : undefined;
-    if (times) requireTimesOf(torrent, times);
-    this.#hasTimes = times !== undefined;
+    this.#times = since === undefined ? fileTimes : undefined;
+    if (this.#times) requireTimesOf(torrent, this.#times);
     const madeAt = since === undefined ? torrent.creationDate : since;
     this.#since = since === null ? Infinity : (madeAt?.getTime() ?? -Infinity);
-    const { byPath, tailPad } = v1PiecesOf(torrent);
-    this.tailPad = tailPad;
-    this.padNames = padNamesOf((torrent.info as Partial<InfoDictV1>).files ?? []);
-    for (const [index, file] of TorrentBase.filesOf(torrent).entries()) {
-      this.#files.set(file.path, { file, times: timesAt(times, index), v1: byPath.get(file.path) ?? null });
+    this.#v1 = v1PiecesOf(torrent);
+    this.tailPad = this.#v1.tailPad;
+    this.padNames = this.#content.padNames;
+    for (const { path, attr } of this.#content.hasAttributes ? TorrentBase.filesOf(torrent) : []) {
       // Content is never padding (p).
-      const attr = file.attr?.replaceAll('p', '');
-      if (attr) this.attrs.set(file.path, attr);
+      const flags = attr?.replaceAll('p', '');
+      if (flags) this.attrs.set(path, flags);
     }
   }
 
-  /** The digests of each file of a layout; null for a file that must be read. */
-  find(layout: SizedLayout): (FileDigests | null)[] {
-    return layout.files.map((file, index) => {
-      const old = this.#files.get(file.path.join('/'));
-      if (!old || old.file.length !== file.length || !this.#isUnchanged(old, file)) return null;
-      return this.#digestsOf(old, layout, index < layout.paddedFiles);
-    });
+  /** The digests of the files of a layout that are unchanged; null if all files must be read. */
+  async find(layout: SizedLayout): Promise<KnownDigests | null> {
+    const { files, version, paddedFiles } = layout;
+    const indexes = await matchPaths(files.columns.paths, this.#content.paths);
+    for (let i = 0; i < indexes.length; i += 1) {
+      const old = indexes[i] as number;
+      const isKnown =
+        old !== NO_PATH && this.#isUnchanged(old, files, i) && this.#hasDigests(old, layout, i < paddedFiles);
+      if (!isKnown) indexes[i] = NO_PATH;
+    }
+    if (indexes.every((index) => index === NO_PATH)) return null;
+    return {
+      indexes,
+      roots: this.#content.roots as Uint8Array,
+      layerAt: (index) => {
+        const layer = this.#layerOf(index) as Uint8Array;
+        const { pieceLength } = this.#torrent.info;
+        return pieceLength === layout.pieceLength ? layer : raisedLayer(layer, pieceLength, layout.pieceLength);
+      },
+      pieces: version === 'v2' ? new Uint8Array() : HashList.viewOf((this.#torrent.info as InfoDictV1).pieces),
+      firstPieces: this.#v1.firsts,
+    };
   }
 
-  /** How the files differ from those of the old torrent. */
-  changes(
-    files: FileTable<ContentFile>,
-    updated: Torrent,
-  ): Pick<UpdateResult, 'added' | 'changed' | 'removed' | 'renamed'> {
-    const paths = new Set(files.map((file) => file.path.join('/')));
-    const renamed = this.#renamed(updated, paths);
+  /** How the files of the new torrent differ from those of the old one. */
+  async changes(updated: Torrent): Promise<Pick<UpdateResult, 'added' | 'changed' | 'removed' | 'renamed'>> {
+    const [old, now] = [this.#content, contentOf(updated)];
+    const matches = await matchPaths(now.paths, old.paths);
+    const isKept = new Uint8Array(old.lengths.length);
+    for (let i = 0; i < matches.length; i += 1) isKept[matches[i] as number] = 1;
+    const gone = indexesWhere(isKept.length, (index) => isKept[index] === 0);
+    const fresh = indexesWhere(matches.length, (index) => matches[index] === NO_PATH);
+    const renamed = renamedFiles({ content: old, indexes: gone }, { content: now, indexes: fresh });
+    const [from, to] = [new Set(renamed.map((file) => file.from)), new Set(renamed.map((file) => file.to))];
     const links = storedLinks(updated);
-    const [oldPaths, newPaths] = [new Set(renamed.map(({ from }) => from)), new Set(renamed.map(({ to }) => to))];
+    const hasOtherLink = (path: string) => this.links.get(path) !== links.get(path);
+    const hasLinks = this.links.size + links.size > 0;
+    const isChanged = (index: number) => {
+      const before = matches[index] as number;
+      if (before === NO_PATH) return false;
+      if (hasLinks && hasOtherLink(now.pathAt(index))) return true;
+      return now.lengths[index] !== old.lengths[before] || !isSameRoot(now, index, old, before);
+    };
     return {
-      added: [...paths].filter((path) => !this.#files.has(path) && !newPaths.has(path)),
-      changed: TorrentBase.filesOf(updated)
-        .filter((file) => this.#hasNewContent(file, links))
-        .map(({ path }) => path),
-      removed: [...this.#files.keys()].filter((path) => !paths.has(path) && !oldPaths.has(path)),
+      added: fresh.map((index) => now.pathAt(index)).filter((path) => !to.has(path)),
+      changed: indexesWhere(matches.length, isChanged).map((index) => now.pathAt(index)),
+      removed: gone.map((index) => old.pathAt(index)).filter((path) => !from.has(path)),
       renamed,
     };
   }
 
-  #hasNewContent({ path, length, piecesRoot }: TorrentFile, links: ReadonlyMap<string, string>): boolean {
-    const old = this.#files.get(path)?.file;
-    if (old !== undefined && this.links.get(path) !== links.get(path)) return true;
-    return old !== undefined && (old.length !== length || !equalBytes(old.piecesRoot, piecesRoot));
-  }
-
-  /** Pairs each new file with a removed file of the same content. */
-  #renamed(updated: Torrent, paths: ReadonlySet<string>): UpdateResult['renamed'] {
-    const removed = new Map<string, string[]>();
-    for (const [path, { file }] of this.#files) {
-      if (!file.piecesRoot || paths.has(path)) continue;
-      const root = toHex(file.piecesRoot);
-      removed.set(root, [...(removed.get(root) ?? []), path]);
-    }
-    return TorrentBase.filesOf(updated).flatMap(({ path, piecesRoot }) => {
-      const from = piecesRoot && !this.#files.has(path) && removed.get(toHex(piecesRoot))?.shift();
-      return from ? [{ from, to: path }] : [];
-    });
-  }
-
   /** Compares mtime and ctime: programs set the mtime back, and moving an older file here changes only the ctime. */
-  #isUnchanged({ times }: OldFile, { mtimeMs, ctimeMs }: ContentFile): boolean {
-    if (this.#hasTimes) return times.mtimeMs === mtimeMs && times.ctimeMs === ctimeMs;
-    return Math.max(mtimeMs as number, ctimeMs as number) < this.#since;
+  #isUnchanged(old: number, files: SizedLayout['files'], index: number): boolean {
+    const { lengths, mtimes, ctimes } = files.columns;
+    if (this.#content.lengths[old] !== lengths[index]) return false;
+    const [mtime, ctime] = [mtimes[index] as number, ctimes[index] as number];
+    if (this.#times) return this.#times.mtimeMs[old] === mtime && this.#times.ctimeMs[old] === ctime;
+    return Math.max(mtime, ctime) < this.#since;
   }
 
-  #digestsOf({ file, v1 }: OldFile, { version, pieceLength }: SizedLayout, isPadded: boolean): FileDigests | null {
-    const tree = this.#treeOf(file, pieceLength);
-    if (version === 'v2' || !tree) return tree && { ...tree, pieces: new Uint8Array() };
-    const { info } = this.#torrent;
-    const hasSamePadding = file.length % pieceLength === 0 || v1?.isPadded === isPadded;
-    if (info.pieceLength !== pieceLength || !v1 || !hasSamePadding) return null;
-    const count = Math.ceil(file.length / pieceLength);
-    const bytes = HashList.viewOf((info as InfoDictV1).pieces);
-    return { ...tree, pieces: bytes.subarray(v1.first * 20, (v1.first + count) * 20) };
+  /** Whether the old torrent has the digests of a file as a layout needs them. */
+  #hasDigests(index: number, { version, pieceLength }: SizedLayout, isPadded: boolean): boolean {
+    const length = this.#content.lengths[index] as number;
+    const { pieceLength: oldPieceLength } = this.#torrent.info;
+    const hasTree = length <= pieceLength || (oldPieceLength <= pieceLength && this.#layerOf(index) !== undefined);
+    if (version === 'v2' || !hasTree) return hasTree;
+    const hasSamePadding = length % pieceLength === 0 || (this.#v1.arePadded[index] === 1) === isPadded;
+    return oldPieceLength === pieceLength && (this.#v1.firsts[index] as number) >= 0 && hasSamePadding;
   }
 
-  #treeOf({ length, piecesRoot }: TorrentFile, pieceLength: number): TreeDigests | null {
-    const none = new Uint8Array();
-    if (length === 0) return { root: null, layer: none };
-    // A symbolic link has no root.
-    if (!piecesRoot) return null;
-    if (length <= pieceLength) return { root: piecesRoot, layer: none };
-    const layer = viewOfLayer(this.#torrent, piecesRoot);
-    const oldPieceLength = this.#torrent.info.pieceLength;
-    if (!layer || oldPieceLength > pieceLength) return null;
-    if (oldPieceLength === pieceLength) return { root: piecesRoot, layer };
-    return { root: piecesRoot, layer: raisedLayer(layer, oldPieceLength, pieceLength) };
+  #layerOf(index: number): Uint8Array | undefined {
+    return viewOfLayer(this.#torrent, rootAt(this.#content, index));
   }
 }
 
-function equalBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
-  return Buffer.compare(one ?? Buffer.alloc(0), other ?? Buffer.alloc(0)) === 0;
+function indexesWhere(count: number, isChosen: (index: number) => boolean): number[] {
+  const indexes: number[] = [];
+  for (let i = 0; i < count; i += 1) if (isChosen(i)) indexes.push(i);
+  return indexes;
+}
+
+function isSameRoot(one: TorrentContent, index: number, other: TorrentContent, otherIndex: number): boolean {
+  const [roots, others] = [one.roots as Uint8Array, other.roots as Uint8Array];
+  for (let k = 0; k < 32; k += 1) if (roots[index * 32 + k] !== others[otherIndex * 32 + k]) return false;
+  return true;
+}
+
+/** Some files of a torrent. */
+interface SomeFiles {
+  content: TorrentContent;
+  indexes: readonly number[];
+}
+
+/** Pairs each new file with a removed file of the same content. */
+function renamedFiles(removed: SomeFiles, added: SomeFiles): UpdateResult['renamed'] {
+  const byRoot = new Map<string, string[]>();
+  const hasRoot =
+    ({ content }: SomeFiles) =>
+    (index: number) =>
+      (content.lengths[index] as number) > 0;
+  for (const index of removed.indexes.filter(hasRoot(removed))) {
+    const root = toHex(rootAt(removed.content, index));
+    const paths = byRoot.get(root) ?? [];
+    paths.push(removed.content.pathAt(index));
+    byRoot.set(root, paths);
+  }
+  return added.indexes.filter(hasRoot(added)).flatMap((index) => {
+    const from = byRoot.get(toHex(rootAt(added.content, index)))?.shift();
+    return from ? [{ from, to: added.content.pathAt(index) }] : [];
+  });
 }
 
 /** The piece layer for longer pieces: each hash is the root above the hashes of the shorter pieces in it (BEP 52). */
@@ -164,34 +187,33 @@ function raisedLayer(layer: Uint8Array, from: number, to: number): Uint8Array {
 }
 
 /** Finds the v1 pieces of each file of a hybrid whose files start at piece boundaries. */
-function v1PiecesOf({ info, torrentVersion }: Torrent): { byPath: Map<string, V1Pieces>; tailPad: boolean } {
-  const byPath = new Map<string, V1Pieces>();
-  const { files, pieceLength } = info as InfoDictV1;
-  if (torrentVersion !== 'hybrid') return { byPath, tailPad: true };
-  if (!files) {
-    byPath.set(info.name, { first: 0, isPadded: false });
-    return { byPath, tailPad: true };
-  }
-  if (firstUnaligned(files, pieceLength) >= 0) return { byPath, tailPad: true };
-  const total = files.reduce((sum, { length }) => sum + length, 0);
-  const isPad = padsIn(files, pieceLength);
-  let start = 0;
-  let end = 0;
+function v1PiecesOf(torrent: Torrent): V1Pieces {
+  const { lengths: all, entries } = contentOf(torrent);
+  const { pieceLength } = torrent.info;
+  const found = { firsts: new Int32Array(all.length).fill(-1), arePadded: new Uint8Array(all.length), tailPad: true };
+  if (torrent.torrentVersion !== 'hybrid' || !entries || !isAligned(v1PieceLayout(torrent))) return found;
+  const { lengths, files } = entries;
+  const total = sumOf(lengths);
+  let [start, end] = [0, 0];
   let hasPadAfterEmptyFile = false;
-  for (const [index, file] of files.entries()) {
-    const { length, path } = file;
-    if (isPad(file)) hasPadAfterEmptyFile ||= files[index - 1]?.length === 0;
+  for (let i = 0; i < lengths.length; i += 1) {
+    const [length, file] = [lengths[i] as number, files[i] as number];
+    if (file === PAD) hasPadAfterEmptyFile ||= files[i - 1] === EMPTY;
     else {
       end = start + length;
       // Only pad files and empty files follow in the last piece. At the end of the torrent they may leave it unfilled: the
       // digests of such a piece cannot be used.
       const isPadded = total >= Math.ceil(end / pieceLength) * pieceLength;
-      if (isPadded || end === total) byPath.set(path.join('/'), { first: start / pieceLength, isPadded });
+      if (file !== EMPTY && (isPadded || end === total)) {
+        found.firsts[file] = start / pieceLength;
+        found.arePadded[file] = isPadded ? 1 : 0;
+      }
     }
     start += length;
   }
+  for (let i = 0; i < all.length; i += 1) if (all[i] === 0) found.firsts[i] = 0;
   // A torrent of one file has no pad file either way. If the last piece is full, the place of pad files among empty files
   // tells whether one was wanted (see `withPads`).
-  const tailPad = byPath.size === 1 || (end % pieceLength === 0 ? !hasPadAfterEmptyFile : total > end);
-  return { byPath, tailPad };
+  found.tailPad = all.length === 1 || (end % pieceLength === 0 ? !hasPadAfterEmptyFile : total > end);
+  return found;
 }

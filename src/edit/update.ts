@@ -146,14 +146,14 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
     knownDigests: (layout) => known.find(layout),
   });
   const updated = await replaceContent(torrent, hashed, checked);
-  const { files } = hashed.layout;
-  const changes = known.changes(files, updated);
-  return { torrent: updated, fileTimes: fileTimesOf(files), bytesRead: hashed.bytesRead, ...changes };
+  const changes = await known.changes(updated);
+  return { torrent: updated, fileTimes: fileTimesOf(hashed.layout.files), bytesRead: hashed.bytesRead, ...changes };
 }
 
 /** The path to scan: the file itself where a folder was given for a single-file torrent. */
-async function contentRoot({ files, nFiles, info }: Torrent, pathRoot: string): Promise<string> {
-  const isSingleFile = nFiles === 1 && files[0]?.path === info.name;
+async function contentRoot(torrent: Torrent, pathRoot: string): Promise<string> {
+  const { nFiles, info } = torrent;
+  const isSingleFile = nFiles === 1 && torrent.files[0]?.path === info.name;
   const status = isSingleFile ? await stat(pathRoot).catch(() => null) : null;
   if (!status?.isDirectory()) return pathRoot;
   const file = nodePath.join(pathRoot, info.name);

@@ -116,12 +116,16 @@ export interface DecodedFiles {
   depth: number;
   /** Characters of all components, and one for each component. */
   pathUnits: number;
+  /** Whether any file but a pad file has attributes. */
+  hasAttributes: boolean;
+  /** List: whether any pad file has a name of its own. */
+  hasUniquePads: boolean;
   /** The paths of the files without pad files, like all that follows. */
   paths: PathColumn;
   lengths: Float64Array;
-  /** List: bytes of each entry that is not empty, pad files included. */
+  /** List: bytes of each entry, pad files included. */
   entryLengths: Float64Array;
-  /** List: the index of each of these entries among the files; -1 for a pad file. */
+  /** List: the index of each entry among the files; -1 for a pad file, -2 for an empty file. */
   entryFiles: Int32Array;
   /** Tree: 32 bytes for each file, packed; zeros for an empty one. */
   roots: Uint8Array;

@@ -64,6 +64,18 @@ export function toRequestedFiles<File extends TableFile & PlannedContent>(table:
   return new RequestedTable(table.lengths, native, (index) => toRequestedFile(table.at(index) as File));
 }
 
+/** The request files of some files of a table, by their indexes. */
+export function toRequestedFilesAt<File extends TableFile & PlannedContent>(
+  table: FileTable<File>,
+  indexes: Uint32Array,
+): RequestedFiles {
+  const fileAt = (i: number) => toRequestedFile(table.at(indexes[i] as number) as File);
+  if (!table.onDisk) return Array.from(indexes, (_, i) => fileAt(i));
+  const lengths = Float64Array.from(indexes, (index) => table.lengths[index] as number);
+  const ranges = { files: indexes, offsets: new Float64Array(indexes.length), lengths };
+  return new RequestedTable(lengths, { ...table.onDisk, ranges }, fileAt);
+}
+
 /** Bytes that are missing to the end of the last piece of a file. */
 export function bytesToPieceEnd(length: number, pieceLength: number): number {
   return (pieceLength - (length % pieceLength)) % pieceLength;

@@ -44,7 +44,9 @@ export function targetOf({ folder, names }: ContentPlace, index: number, name = 
 }
 
 /** Whether clients store the torrent as one file, without a folder. */
-export function isSingleFile({ torrentVersion, info, files, name }: Torrent): boolean {
+export function isSingleFile(torrent: Torrent): boolean {
+  if (torrent.nFiles > 1) return false;
+  const { torrentVersion, info, files, name } = torrent;
   if (torrentVersion !== 'v2') return !(info as InfoDictV1).files;
   return files.length === 1 && files[0]?.path === name;
 }

@@ -98,8 +98,18 @@ export class MatchedFiles {
     this.available = lengths.map((length, i) => Math.max(0, Math.min(length, this.#sizeAt(i))));
   }
 
+  /** Whether any counterpart was found in another way than by its name. */
+  get hasOthers(): boolean {
+    return this.#others.length > 0;
+  }
+
   get length(): number {
     return this.content.lengths.length;
+  }
+
+  /** When the content of the counterpart of a file changed last, if that was listed under the name of the file; else undefined. */
+  listedMtimeAt(index: number): number | undefined {
+    return this.content.links.has(index) ? undefined : this.#listed.columns.mtimes[this.indexes[index] as number];
   }
 
   /** Whether the counterpart of a file has its size. */

@@ -32,35 +32,38 @@ export function pieceLayoutOf(torrent: Torrent, version = torrent.torrentVersion
 
 /** The piece layout of v2, where every file begins with a piece. */
 export function v2PieceLayout(torrent: Torrent): PieceLayout {
-  const all = contentOf(torrent).lengths;
-  const fileIndexes = Int32Array.from(all.keys()).filter((file) => (all[file] as number) > 0);
-  const { pieceLength } = torrent.info;
-  return layoutOf(
-    all.filter((length) => length > 0),
-    fileIndexes,
-    { pieceLength, alignment: pieceLength },
-  );
+  const { lengths } = contentOf(torrent);
+  return layoutOf({ lengths, files: Int32Array.from(lengths, (_, i) => i) }, torrent.info.pieceLength, true);
 }
 
 /** The piece layout of v1 and hybrid, where entries follow each other in the order of the v1 file list. */
 export function v1PieceLayout(torrent: Torrent): PieceLayout {
-  const { lengths, files } = contentOf(torrent).entries as V1Entries;
-  return layoutOf(lengths, files, { pieceLength: torrent.info.pieceLength, alignment: 1 });
+  return layoutOf(contentOf(torrent).entries as V1Entries, torrent.info.pieceLength, false);
 }
 
-/** @param options.alignment Each entry starts at a multiple of this, in bytes. */
-function layoutOf(
-  lengths: Float64Array,
-  fileIndexes: Int32Array,
-  { pieceLength, alignment }: { pieceLength: number; alignment: number },
-): PieceLayout {
-  let end = 0;
-  const starts = lengths.map((length) => {
-    const start = Math.ceil(end / alignment) * alignment;
-    end = start + length;
-    return start;
-  });
-  return { pieceLength, pieceCount: Math.ceil(end / pieceLength), end, starts, lengths, fileIndexes };
+/** @param isAligned Whether each entry starts at the start of a piece. */
+function layoutOf(all: V1Entries, pieceLength: number, isAligned: boolean): PieceLayout {
+  const [starts, lengths] = [new Float64Array(all.lengths.length), new Float64Array(all.lengths.length)];
+  const files = new Int32Array(all.lengths.length);
+  let [count, end] = [0, 0];
+  for (let i = 0; i < all.lengths.length; i += 1) {
+    const length = all.lengths[i] as number;
+    if (length === 0) continue;
+    starts[count] = isAligned ? Math.ceil(end / pieceLength) * pieceLength : end;
+    lengths[count] = length;
+    files[count] = all.files[i] as number;
+    end = (starts[count] as number) + length;
+    count += 1;
+  }
+  return {
+    pieceLength,
+    pieceCount: Math.ceil(end / pieceLength),
+    end,
+    starts: starts.subarray(0, count),
+    lengths: lengths.subarray(0, count),
+    // Only pad files have negative indexes, because no entry is empty.
+    fileIndexes: files.subarray(0, count),
+  };
 }
 
 /** The path of the file of an entry; empty for a pad file. */

@@ -1,7 +1,7 @@
 /** The report of a verification: the state of every file, and which pieces are good. */
 import { sumOf } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { MatchedFile, MatchedFiles } from './match-files.ts';
+import type { MatchedFiles } from './match-files.ts';
 import type { PieceLayout } from './piece-layout.ts';
 
 /**
@@ -85,21 +85,34 @@ export function reportOf(
     sampledBytes: sample?.bytes ?? null,
     bitfield: bitfieldOf(good),
   };
-  return withFiles(report, matched.length, () =>
-    Array.from(goodBytes, (bytes, i) => verifiedFile(matched.at(i), bytes)),
-  );
+  return withFiles(report, matched, () => Array.from(goodBytes, (bytes, i) => verifiedFile(matched, i, bytes)));
+}
+
+/** Facts of a report whose files are made later. */
+interface ReportFacts {
+  /** The number of files. */
+  files: number;
+  /** Whether any file may lie under another name. */
+  mayHaveOtherNames: boolean;
+}
+
+const facts = new WeakMap<VerifyReport, ReportFacts>();
+
+/** The facts of a report, without making its files. */
+export function factsOf(report: VerifyReport): ReportFacts {
+  return facts.get(report) ?? { files: report.files.length, mayHaveOtherNames: true };
 }
 
 /** Below this number, the files of a report are made at once. */
 const MANY_FILES = 1024;
 
 /** A report whose files are made when they are first accessed, if they are many: most callers read no more than `ok`. */
-function withFiles(report: VerifyReport, length: number, files: () => VerifiedFile[]): VerifyReport {
+function withFiles(report: VerifyReport, matched: MatchedFiles, files: () => VerifiedFile[]): VerifyReport {
+  if (matched.length < MANY_FILES) return { ...report, files: files() };
   const set = (value: VerifiedFile[]) =>
     Object.defineProperty(report, 'files', { value, writable: true, enumerable: true }).files;
-  const get = () => set(files());
-  if (length < MANY_FILES) return { ...report, files: files() };
-  return Object.defineProperty(report, 'files', { get, set });
+  facts.set(report, { files: matched.length, mayHaveOtherNames: matched.hasOthers });
+  return Object.defineProperty(report, 'files', { get: () => set(files()), set });
 }
 
 /** For each file, its bytes in good pieces. */
@@ -120,7 +133,14 @@ function goodBytesOf({ length }: MatchedFiles, map: PieceLayout, good: Uint8Arra
   return goodBytes;
 }
 
-function verifiedFile({ path, length, onDisk }: MatchedFile, goodBytes: number): VerifiedFile {
+function verifiedFile(matched: MatchedFiles, index: number, goodBytes: number): VerifiedFile {
+  const [path, length] = [matched.content.pathAt(index), matched.content.lengths[index] as number];
+  const listed = matched.listedMtimeAt(index);
+  if (listed !== undefined) {
+    const status = !matched.hasRightSize(index) ? 'wrong-size' : goodBytes === length ? 'complete' : 'partial';
+    return { path, length, goodBytes, status, mtimeMs: listed };
+  }
+  const onDisk = matched.onDiskAt(index);
   const file = { path, length, goodBytes };
   if (!onDisk) return { ...file, status: 'missing' };
   if ('problem' in onDisk) return { ...file, status: 'unreadable', problem: onDisk.problem };

@@ -99,6 +99,19 @@ void require_safe(string_view name) {
   require(ascii || (is_utf8(name) && name.find(kReplacement) == string_view::npos));
 }
 
+// Whether a path has the form of .pad/16383.1, with any number of `_` after .pad.
+bool is_unique_pad(string_view path) {
+  const std::size_t folder_end = path.find('\0');
+  if (folder_end == string_view::npos || path.substr(0, 4) != ".pad") return false;
+  if (path.substr(4, folder_end - 4).find_first_not_of('_') != string_view::npos) return false;
+  const string_view name = path.substr(folder_end + 1);
+  const std::size_t dot = name.find('.');
+  if (dot == string_view::npos || dot == 0 || dot + 1 == name.size()) return false;
+  constexpr string_view kDigits = "0123456789";
+  return name.find_first_not_of(kDigits) == dot &&
+         name.find_first_not_of(kDigits, dot + 1) == string_view::npos;
+}
+
 class Decoder {
  public:
   Decoder(string_view bytes, std::size_t at) : reader_(bytes, at) {}
@@ -125,7 +138,7 @@ class Decoder {
   // d[4:attrN:..]6:lengthi..e4:pathl..ee
   void item() {
     require(reader_.skip("d"));
-    const bool pad = attributes().find('p') != string_view::npos;
+    const bool pad = attributes();
     const std::uint64_t length = file_length();
     require(reader_.skip("4:pathl"));
     const std::size_t start = files_.paths.bytes.size();
@@ -139,12 +152,13 @@ class Decoder {
     files_.count += 1;
     if (pad) {
       require(length > 0);
+      const PathArray& paths = files_.paths;
+      files_.unique_pads |= is_unique_pad({paths.bytes.data() + start, paths.bytes.size() - start});
       files_.paths.bytes.resize(start);
     }
-    if (length > 0) {
-      files_.entry_lengths.push_back(static_cast<double>(length));
-      files_.entry_files.push_back(pad ? -1 : static_cast<std::int32_t>(files_.lengths.size()));
-    }
+    files_.entry_lengths.push_back(static_cast<double>(length));
+    const auto index = static_cast<std::int32_t>(files_.lengths.size());
+    files_.entry_files.push_back(pad ? DecodedFiles::kPad : length == 0 ? DecodedFiles::kEmpty : index);
     if (!pad) add_file(length);
   }
 
@@ -179,7 +193,7 @@ class Decoder {
 
   // The rest of d0:d[4:attrN:..]6:lengthi..e[11:pieces root32:..]ee
   void leaf() {
-    const bool pad = attributes().find('p') != string_view::npos;
+    require(!attributes());
     const std::uint64_t length = file_length();
     const std::size_t start = files_.roots.size();
     files_.roots.resize(start + kRootBytes);
@@ -190,19 +204,22 @@ class Decoder {
       std::memcpy(files_.roots.data() + start, root.data(), kRootBytes);
       files_.items += 2;
     }
-    require(reader_.skip("ee") && !pad);
+    require(reader_.skip("ee"));
     files_.items += 4;
     files_.count += 1;
     add_file(length);
   }
 
-  string_view attributes() {
-    if (!reader_.skip("4:attr")) return {};
+  // Whether the file is a pad file.
+  bool attributes() {
+    if (!reader_.skip("4:attr")) return false;
     const string_view flags = reader_.text();
     require(flags.find('l') == string_view::npos);
     files_.longest = std::max(files_.longest, flags.size());
     files_.items += 2;
-    return flags;
+    const bool pad = flags.find('p') != string_view::npos;
+    files_.attributes |= !pad;
+    return pad;
   }
 
   std::uint64_t file_length() {

@@ -19,10 +19,15 @@ struct DecodedFiles {
   std::size_t longest = 32;    // bytes of the longest string, and at least those of a pieces root
   std::size_t depth = 0;       // levels of lists and dictionaries below the value
   std::size_t path_units = 0;  // UTF-16 units of all components, and one for each component
+  bool attributes = false;     // whether any file but a pad file has attributes
+  bool unique_pads =
+      false;  // whether any pad file has a name of its own: padNamesOf of src/layout/padding.ts
   // Without pad files.
   PathArray paths;
   std::vector<double> lengths;
-  // List: each entry that is not empty, and its index among the files; -1 for a pad file.
+  // List: each entry, and its index among the files or one of these.
+  static constexpr std::int32_t kPad = -1;
+  static constexpr std::int32_t kEmpty = -2;
   std::vector<double> entry_lengths;
   std::vector<std::int32_t> entry_files;
   // Tree: the pieces root of each file, 32 bytes; zeros for an empty one.

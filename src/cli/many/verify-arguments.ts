@@ -117,8 +117,8 @@ async function isTorrentToo(first: string, second: string, options: ProfileOptio
   const torrent = await Torrent.read(first, read).catch(nullIfUnreadable);
   // Its error comes with a hint if the arguments are swapped.
   if (!torrent) return hasTorrentName(first) && isTorrent;
-  const [only] = torrent.files;
-  if (torrent.nFiles !== 1 || only?.path !== torrent.name) return true;
+  const only = torrent.nFiles === 1 ? torrent.files[0] : undefined;
+  if (only?.path !== torrent.name) return true;
   const hasName = path.basename(second) === torrent.name;
   const hasSize = only.length === status.size;
   if (hasName && (hasSize || !isTorrent)) return false;

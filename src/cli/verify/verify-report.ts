@@ -2,7 +2,7 @@
 import type { Colors } from 'picocolors/types.js';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import type { VerifiedFile, VerifyReport } from '../../verify/report.ts';
+import { factsOf, type VerifiedFile, type VerifyReport } from '../../verify/report.ts';
 
 /**
  * The report as lines: incomplete files, and in the end the verdict.
@@ -17,11 +17,12 @@ export function reportLines(
   colors: Colors,
   { quiet = false, known = null }: { quiet?: boolean | undefined; known?: ReadonlySet<string> | null } = {},
 ): string[] {
-  const incomplete = report.files.filter(({ status }) => status !== 'complete');
+  const facts = factsOf(report);
+  const incomplete = report.ok ? [] : report.files.filter(({ status }) => status !== 'complete');
   const extra = extraLines(report.extraFiles, colors);
   const lines = [
     ...incomplete.filter(({ path }) => !known?.has(path)).map((file) => lineOf(file, colors)),
-    ...renamedLines(report, colors),
+    ...(facts.mayHaveOtherNames ? renamedLines(report, colors) : []),
   ];
   if (quiet) return lines;
   const pieces = report.badPieces.reduce((sum, [first, last]) => sum + last - first + 1, 0);
@@ -29,7 +30,7 @@ export function reportLines(
   const verdict = report.ok
     ? colors.green(isSample ? 'no error found' : 'complete')
     : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(pieces, 'bad piece')}`;
-  const files = plural(report.files.length, 'file');
+  const files = plural(facts.files, 'file');
   return [
     ...(report.ok ? [] : [mapOf(report, colors)]),
     ...lines,
