@@ -130,3 +130,13 @@ TEST_CASE("path order: finds paths that are equal, or lead through a file") {
   CHECK_EQ(collision({"a-b", "a", "ab", "a/b/c"}), 1);
   CHECK_EQ(collision({"a/b/c", "a/b"}), 1);
 }
+
+TEST_CASE("path order: finds each path among others, in whatever order both are") {
+  const OwnColumns paths = columns_of({"b", "a/x", "gone", "a", "b"});
+  const OwnColumns others = columns_of({"a/x", "extra", "b", "a"});
+  const Order expected = {2, 0, metainfo::kNoPath, 3, 2};
+  CHECK(metainfo::match_paths(paths.view().paths, 5, others.view().paths, 4, kGoOn) == expected);
+  CHECK(metainfo::match_paths(paths.view().paths, 0, others.view().paths, 4, kGoOn).empty());
+  CHECK(metainfo::match_paths(paths.view().paths, 5, others.view().paths, 0, kGoOn) ==
+        Order(5, metainfo::kNoPath));
+}
