@@ -167,7 +167,8 @@ export class MatchedFiles {
     };
     const native = { ...(this.#listed.onDisk as DiskFiles), ranges };
     const table = new RequestedTable(ranges.lengths, native, rangeAt);
-    return this.#others.length === 0 ? table : [...table];
+    // Native code takes the root as text.
+    return this.#others.length === 0 && native.root.isWellFormed() ? table : [...table];
   }
 }
 
