@@ -5,6 +5,7 @@ import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
 import type { PackedTrees } from '../hash/file-digests.ts';
 import { inSlices, joinInSlices } from '../jobs/slices.ts';
+import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { TORRENT } from '../model/codec.ts';
 import { HashList } from '../model/hash-list.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
@@ -39,9 +40,15 @@ export async function assemble(
   const content = await contentKeys(layout, digests, fileList === undefined ? await encodedFileList(layout) : fileList);
   const bytes = await joinInSlices(encodeParts(withContent(layout, content)));
   // Limits are for untrusted input. `warn` has reported what other readers will refuse.
-  if (!isHashedHere || !hasPlainEntries(layout.files)) return fromOwnBytes(bytes, { limits: NO_LIMITS });
+  if (!isHashedHere || !hasPlainEntries(layout.files) || hasNameless(layout))
+    return fromOwnBytes(bytes, { limits: NO_LIMITS });
   const totals = await totalsOf(layout);
   return createdTorrent({ version: layout.version, bytes, encoded: encodedSizes(content), totals });
+}
+
+/** Whether libtorrent has no name for the only file: that is an issue of the torrent. */
+function hasNameless({ files }: SizedLayout): boolean {
+  return files.length === 1 && libtorrentName(files.at(0)?.path.at(-1) ?? '') === '';
 }
 
 /** The torrent of a layout as bencode. */

@@ -139,7 +139,9 @@ function layoutOf(
   const pieceLength = pieceLengthOf(draft, version, file.length);
   requireTorrentName(name);
   const fields = otherFields(draft);
-  if (pieceLength === null || isNamedLikePad([name]) || charactersIn(fields) > MAX_TEXT) return null;
+  if (pieceLength === null || charactersIn(fields) > MAX_TEXT) return null;
+  // Reading the torrent finds issues of these names.
+  if (isNamedLikePad([name]) || libtorrentName(name) === '') return null;
   const files = new FileTable([{ ...file, path: [name] } as LaidOutFile & { length: number }], {
     totalLength: file.length,
   });
@@ -196,8 +198,6 @@ function knownFields(
     else if (key === 'creation date') fields['creationDate'] = new Date((value as number) * 1000);
     else if (key !== 'info') return null;
   }
-  // libtorrent removes text direction marks from names.
-  if (libtorrentName(name) !== name) return null;
   const info: Record<string, unknown> = { name, pieceLength };
   for (const [key, value] of other.get('info') as ReadonlyMap<string, Encodable>) {
     if (key === 'private') info['private'] = value === 1;

@@ -37,8 +37,6 @@ export function createdTorrent(created: EncodedTorrent): Torrent {
 
 /** The torrent, or null where decoding all of it may find an issue. */
 function torrentOfLists({ version, bytes, encoded, totals }: EncodedTorrent): Torrent | null {
-  // The name of its only file, which is in the tree, may be one that libtorrent removes.
-  if (version === 'v2' && totals.files === 1) return null;
   const decoded = decodeTrusted(bytes, { span: 'info', tolerant: true, limits: NO_LIMITS, encoded });
   const { value, errors, span } = decoded;
   const map = value as BencodeMap;
