@@ -3,6 +3,7 @@ import { isSharedArrayBuffer } from 'node:util/types';
 import { encode } from '../bencode/encode.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
+import { type Problem, throwProblems } from '../disk/scan-problems.ts';
 import { onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { toHex } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
@@ -43,18 +44,17 @@ export function generateShort(
   draft: Draft,
   options: GenerateOptions,
 ): MadeTorrent | Promise<MadeTorrent | null> | null {
-  const { signal } = options;
-  if (options.onPlan || options.onProgress || options.progress || hasWishes(options) || !isPlain(draft)) return null;
+  const { signal, onPlan, onProgress } = options;
+  if (options.progress || hasWishes(options) || !isPlain(draft)) return null;
   const { engine = defaultEngine() } = options;
   if (!isOwnEngine(engine) || !engine.short) return null;
   const version = checkVersion(options.version);
   checkedResources(options, version, 1);
-  return draft.fields.sources
-    ? ofSource(draft, engine.short, { version, signal })
-    : ofFile(draft, engine.short, { ...options, version });
+  if (!draft.fields.sources) return ofFile(draft, engine.short, { ...options, version });
+  return onPlan || onProgress ? null : ofSource(draft, engine.short, { version, signal });
 }
 
-type ShortOptions = Pick<GenerateOptions, 'signal' | 'outputPath' | 'beneath'> & { version: TorrentVersion };
+type ShortOptions = Omit<GenerateOptions, 'version'> & { version: TorrentVersion };
 
 function ofSource(
   draft: Draft,
@@ -81,27 +81,49 @@ function ofSource(
   );
 }
 
-/** The promise is for null where the path root is no short file: how it differs from one is found out on the usual way. */
-function ofFile(
-  draft: Draft,
-  short: ShortEngine,
-  { version, signal, outputPath, beneath }: ShortOptions,
-): Promise<MadeTorrent | null> | null {
+/** The promise is for null where the path root is no short file, or is in the way: the general way finds out what is wrong. */
+function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): Promise<MadeTorrent | null> | null {
+  const { version, signal, outputPath } = options;
   const { fields, pathRoot } = draft;
-  if (fields.pathRoot === undefined || beneath !== undefined) return null;
+  if (fields.pathRoot === undefined || options.beneath !== undefined) return null;
   const pieceLength = pieceLengthOf(draft, version, MAX_SHORT);
   if (pieceLength === null) return null;
   return jobLimiter.run(signal, async () => {
+    const started = process.uptime();
     const job = short.hashFile(pathRoot, version, pieceLength);
     const removeListener = onAbort(signal, () => job.cancel());
     const hashed = await job.done;
     removeListener();
     throwIfAborted(signal);
     const layout = hashed && layoutOf(draft, { ...hashed.file, diskPath: pathRoot }, version);
-    if (!layout) return null;
-    await requireNoInput(outputPath, layout.files);
+    if (!layout || (await isInput(outputPath, layout))) return null;
+    await report(draft, layout, { ...options, seconds: process.uptime() - started });
     return assembled(layout, hashed.digests);
   });
+}
+
+async function isInput(outputPath: string | null | undefined, { files }: SizedLayout): Promise<boolean> {
+  // Most outputs do not exist.
+  return requireNoInput(outputPath, files).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** Calls the callbacks of a creation. A plan is a moment late: so short a file is read before there is one. */
+async function report(
+  draft: Draft,
+  layout: SizedLayout,
+  { version, onPlan, onProgress, seconds }: ShortOptions & { seconds: number },
+): Promise<void> {
+  if (onPlan) {
+    const problems: Problem[] = [];
+    const { describe } = await import('./findings/plan-report.ts');
+    await onPlan(await describe({ draft, layout, problems, leftOut: [] }, version));
+    throwProblems(problems);
+  }
+  const { totalLength: bytes } = layout.files;
+  await onProgress?.({ bytes, totalBytes: bytes, file: layout.name, seconds, queued: 0 });
 }
 
 const names = (text: string) => new Set(text.split(' '));

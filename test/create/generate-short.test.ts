@@ -9,6 +9,7 @@ import { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentCreateInput } from '../../src/create/draft-input.ts';
 import { generateShort } from '../../src/create/generate-short.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
+import type { Progress } from '../../src/jobs/watch.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { runs } from '../support/runs.ts';
 
@@ -103,11 +104,18 @@ describe('the torrent of a short file on disk', () => {
 
   /** The torrent and times of a path by the short way, which must be taken or not, and by the general one. */
   async function bothWays(pathRoot: string, version: (typeof VERSIONS)[number], isShort: boolean) {
-    const draft = new TorrentCreate({ pathRoot });
+    const draft = new TorrentCreate({ pathRoot, info: { private: true }, trackers: ['udp://tracker.example'] });
     const made = await generateShort(draft, { version });
     assert.equal(made !== null, isShort, `${pathRoot} is short: ${made !== null}`);
-    const short = await draft.generateWithTimes({ version });
-    const general = await draft.generateWithTimes({ version, onProgress: () => {} });
+    const told: unknown[] = [];
+    const tell = {
+      onPlan: (plan: unknown) => told.push(plan),
+      onProgress: (now: Progress) => told.push({ ...now, seconds: 0 }),
+    };
+    const short = await draft.generateWithTimes({ version, ...tell });
+    const general = await draft.generateWithTimes({ version, ...tell, engine: nodeEngine() });
+    const [first, ...others] = told.slice(0, told.length / 2);
+    assert.deepEqual([first, others.at(-1)], [told[told.length / 2], told.at(-1)]);
     assert.deepEqual(short.torrent.bencode(), general.torrent.bencode());
     assert.deepStrictEqual(allOf(short.torrent), allOf(general.torrent));
     assert.deepStrictEqual(short.fileTimes, general.fileTimes);
@@ -146,6 +154,12 @@ describe('the torrent of a short file on disk', () => {
     await assert.rejects(make('a', { outputPath: path.join(folder, 'a') }), { code: 'ERR_OUTPUT_IS_INPUT' });
     await assert.rejects(make('a', { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
     assert.equal((await make('a', { outputPath: path.join(folder, 'a.torrent') })).totalSize, 7);
+    const refuse = () => {
+      throw new RangeError('refused');
+    };
+    await assert.rejects(make('a', { onPlan: refuse }), RangeError);
+    await assert.rejects(make('a', { onProgress: refuse }), RangeError);
+    await assert.rejects(make('a', { onPlan: async () => refuse() }), RangeError);
   });
 
   it('is made many times at once, and all jobs of a signal are cancelled', async () => {
@@ -175,8 +189,8 @@ describe('the torrent of a short source', () => {
         made += 1;
         if (generateShort(draft, { version, onWarning: () => {} })) short += 1;
         const torrent = await draft.generate({ version, onWarning: () => {} });
-        // Progress is reported by the general path only.
-        const general = await draft.generate({ version, onWarning: () => {}, onProgress: () => {} });
+        // The node engine has no short way.
+        const general = await draft.generate({ version, onWarning: () => {}, engine: nodeEngine() });
         assert.deepEqual(torrent.bencode(), general.bencode());
         assert.deepStrictEqual(allOf(torrent), allOf(general));
         assert.deepStrictEqual(allOf(torrent), allOf(Torrent.fromBytes(torrent.bencode())));

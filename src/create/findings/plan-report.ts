@@ -89,11 +89,19 @@ export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 
     return null;
   });
   throwIfAborted(options.signal);
+  return { description: await describe({ draft, layout, problems: found, leftOut }, version), layout, problems: found };
+}
+
+/** The description of a layout. May add a problem that it finds. */
+export async function describe(
+  { draft, layout, problems, leftOut }: Omit<Known, 'sizes'>,
+  version: TorrentVersion,
+): Promise<PlanReport> {
   const sized = layout && hasAllSizes(layout) && layout.files.length > 0 ? layout : null;
   const measured = sized && new SizesOf(sized);
-  const findings = await findingsOf({ draft, layout, sizes: measured, problems: found, leftOut });
+  const findings = await findingsOf({ draft, layout, sizes: measured, problems, leftOut });
   const estimate = await measured?.torrent();
-  const description: PlanReport = {
+  return {
     version,
     name: draft.info.name ?? null,
     pathRoot: draft.fields.sources && !draft.fields.paths ? null : draft.pathRoot,
@@ -109,7 +117,6 @@ export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 
     leftOut: leftOut.slice(0, MAX_LEFT_OUT).map(({ path }) => path),
     findings,
   };
-  return { description, layout, problems: found };
 }
 
 /**
