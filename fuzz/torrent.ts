@@ -127,6 +127,22 @@ function requireShown(torrent: Torrent): void {
   assert.equal(length, torrent.totalSize);
 }
 
+/** An unknown key, which makes a torrent so large that native code reads its lists of files. */
+const LARGE = Buffer.concat([Buffer.from('d1:!16384:'), Buffer.alloc(16384)]);
+
+/** Checks that native code reads the lists of files as JavaScript does. */
+function requireSameLists(input: Buffer, { torrent, why }: Seen): void {
+  const bytes = Buffer.concat([LARGE, input.subarray(1)]);
+  const large = inspect(bytes, 'default');
+  // The first key of the input may belong before the one that was added, and broken bencode breaks elsewhere.
+  if (large.why.includes('unsorted_key') || Object.hasOwn(BENCODE_CODES, why) || input[0] !== 0x64) return;
+  assert.equal(large.why, why);
+  if (!torrent || !large.torrent) return;
+  requireWhole(large.torrent, bytes, 'default');
+  assert.deepEqual(large.torrent.files, torrent.files);
+  assert.deepEqual(large.torrent.info, torrent.info);
+}
+
 /** Rules of compat that default does not have, as in libtorrent: docs/validation.md. */
 const ONLY_COMPAT = [
   ...['depth', 'bad_integer', 'digits', 'duplicate_key', 'leading_zero', 'negative_zero', 'unsorted_key'],
@@ -137,6 +153,7 @@ export const check: Target['check'] = (input) => {
   const [normal, strict, compat] = PROFILES.map((profile) => inspect(input, profile)) as [Seen, Seen, Seen];
   for (const [i, { torrent }] of [normal, strict, compat].entries())
     if (torrent) requireWhole(torrent, input, PROFILES[i] as Profile);
+  requireSameLists(input, normal);
   // Strict accepts no torrent that default refuses; compat refuses few that default accepts.
   assert.ok(!strict.torrent || normal.torrent, `only strict takes it: ${normal.why}`);
   const more = normal.torrent && !compat.torrent ? compat.why.split(' ') : [];
