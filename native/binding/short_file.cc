@@ -40,8 +40,7 @@ void settle(Napi::Env env, ShortFileJob& job, Napi::Promise::Deferred& deferred)
   result.Set("length", outcome->status.size);
   result.Set("mtimeMs", outcome->status.mtime_ms);
   result.Set("ctimeMs", outcome->status.ctime_ms);
-  result.Set("hashes",
-             Napi::Buffer<std::uint8_t>::Copy(env, outcome->hashes.data(), outcome->hashes.size()));
+  result.Set("hashes", Napi::Buffer<std::uint8_t>::Copy(env, outcome->hashes.data(), outcome->hashes.size()));
   deferred.Resolve(result);
 }
 

@@ -15,7 +15,7 @@ export class JobEnds {
   readonly #connect: () => QueueEvents | null;
   /** Null if the connection of the caller cannot give events; undefined before the first job. */
   #events: QueueEvents | null | undefined;
-  /** What to call when a job ends, by its id. */
+  /** The callbacks for the end of each job, by its id. */
   readonly #told = new Map<string, Set<() => void>>();
 
   constructor(name: string, { classes, options }: Backend, onError: (error: Error) => void) {

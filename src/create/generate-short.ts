@@ -61,7 +61,7 @@ function ofSource(
   short: ShortEngine,
   { version, signal }: ShortOptions,
 ): MadeTorrent | Promise<MadeTorrent> | null {
-  const { path, data, size: length } = draft.fields.sources?.[0] as Source;
+  const [{ path, data, size: length }] = draft.fields.sources as readonly [Source];
   if (!(data instanceof Uint8Array) || data.length !== length || length > MAX_SHORT || path !== draft.info.name)
     return null;
   const layout = length > 0 && !isSharedArrayBuffer(data.buffer) ? layoutOf(draft, { length, data }, version) : null;

@@ -18,7 +18,8 @@ describe('JobEnds', { skip: redisMissing() }, () => {
     await events.close();
     const queue = new Queue('q', backend.options);
     const ends = new JobEnds('q', backend, (error) => assert.fail(error));
-    const work = ({ data }: { data: unknown }) => (data === 'bad' ? Promise.reject(new Error('bad')) : Promise.resolve(1));
+    const work = ({ data }: { data: unknown }) =>
+      data === 'bad' ? Promise.reject(new Error('bad')) : Promise.resolve(1);
     for (const [i, data] of ['good', 'bad', 'good'].entries()) {
       const id = `job-${i}`;
       const watched = ends.watch(id);

@@ -19,8 +19,7 @@ oracle::Bytes expected(const oracle::Bytes& content, std::uint64_t piece_length,
   oracle::Bytes hashes;
   if (version != Version::v2) {
     for (std::size_t at = 0; at < content.size(); at += piece_length) {
-      const auto piece =
-          oracle::sha1(&content[at], std::min<std::size_t>(piece_length, content.size() - at));
+      const auto piece = oracle::sha1(&content[at], std::min<std::size_t>(piece_length, content.size() - at));
       hashes.insert(hashes.end(), piece.begin(), piece.end());
     }
   }

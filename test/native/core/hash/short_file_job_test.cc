@@ -65,9 +65,9 @@ TEST_CASE("ShortFileJob: gives nothing for what is no short file") {
   const std::string fifo = folder.path("fifo");
   REQUIRE_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   std::filesystem::create_symlink("loop", folder.path("loop"));
-  for (const std::string& path : {folder.path("missing"), folder.path("."), fifo, folder.path("loop"),
-                                  folder.add("empty", {}).path, std::string(5000, 'a'), std::string(),
-                                  folder.add("large", oracle::content(kMax + 1, 0)).path}) {
+  for (const std::string& path :
+       {folder.path("missing"), folder.path("."), fifo, folder.path("loop"), folder.add("empty", {}).path,
+        std::string(5000, 'a'), std::string(), folder.add("large", oracle::content(kMax + 1, 0)).path}) {
     INFO(path);
     REQUIRE(!outcome_of(path).has_value());
   }
