@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "files.h"
@@ -19,7 +20,7 @@ using metainfo::NewFile;
 
 namespace {
 
-NewFile file_of(const std::string& name, const std::string& text) {
+NewFile file_of(const std::string& name, std::string_view text) {
   NewFile file;
   file.name = name;
   file.bytes = reinterpret_cast<const std::uint8_t*>(text.data());
