@@ -19,7 +19,9 @@ constexpr std::size_t kRootBytes = 32;
 // A length with more digits may not be exact in a double.
 constexpr std::size_t kMaxDigits = 15;
 // A tree may repeat long folders in the paths of many files. JavaScript reads larger ones, within its limits.
-constexpr std::size_t kMaxPathBytes = std::size_t{1} << 28;
+constexpr std::size_t kMaxPathBytes = std::size_t{1} << 27;
+// JavaScript refuses deeper trees.
+constexpr std::size_t kMaxFolders = 1000;
 // Pad files of BitComet have no attribute.
 constexpr string_view kBitCometPad = "_____padding_file_";
 // Marks a name that was made of bytes that were not UTF-8.
@@ -166,6 +168,7 @@ class Decoder {
   void entry() {
     if (reader_.next() == 'e') {
       require(!folders_.back().last.empty() && reader_.skip("e"));
+      path_.resize(folders_.back().start);
       folders_.pop_back();
       return;
     }
@@ -174,20 +177,17 @@ class Decoder {
     require(last.data() == nullptr || last < own);
     last = own;
     files_.items += 2;
-    const std::size_t start = folders_.empty() ? 0 : folders_.back().path.size();
     if (reader_.skip("d0:d")) {
       files_.depth = std::max(files_.depth, folders_.size() + 2);
-      if (!folders_.empty()) append(folders_.back().path);
+      append(path_);
       add_name(own);
       leaf();
       return;
     }
-    require(reader_.skip("d") && start + own.size() < kMaxPathBytes);
-    Folder folder;
-    if (start > 0) folder.path = folders_.back().path;
-    folder.path.append(own);
-    folder.path += '\0';
-    folders_.push_back(std::move(folder));
+    require(reader_.skip("d") && folders_.size() < kMaxFolders);
+    folders_.push_back({path_.size(), {}});
+    path_.append(own);
+    path_ += '\0';
     files_.depth = std::max(files_.depth, folders_.size());
   }
 
@@ -272,13 +272,14 @@ class Decoder {
   }
 
   struct Folder {
-    std::string path;  // with a zero byte after each component
-    string_view last;  // the name that was read last
+    std::size_t start;  // where its name begins in `path_`
+    string_view last;   // the name that was read last
   };
 
   Reader reader_;
   DecodedFiles files_;
   std::vector<Folder> folders_;
+  std::string path_;  // of the innermost folder, with a zero byte after each component
   string_view last_;
 };
 
