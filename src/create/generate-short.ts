@@ -45,6 +45,9 @@ export function generateShort(
   options: GenerateOptions,
 ): MadeTorrent | Promise<MadeTorrent | null> | null {
   const { signal, onPlan, onProgress } = options;
+  // The general way destroys a stream also if the options are wrong.
+  const [source] = draft.fields.sources ?? [];
+  if (source && !(source.data instanceof Uint8Array)) return null;
   if (options.progress || hasWishes(options) || !isPlain(draft)) return null;
   const { engine = defaultEngine() } = options;
   if (!isOwnEngine(engine) || !engine.short) return null;
