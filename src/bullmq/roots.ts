@@ -7,7 +7,7 @@ import { refused, shown, UnknownRootError } from './failures.ts';
 /** Folders of a worker by name. */
 export type Roots = Readonly<Record<string, string>>;
 
-const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+const NAME = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 
 /**
  * Checks named roots.
@@ -21,7 +21,9 @@ export function checkedRoots(roots: unknown): Roots {
     throw refused(`roots must name at least one folder, such as { media: '/srv/media' }, not ${shown(roots)}`);
   for (const [name, folder] of entries) {
     if (!NAME.test(name))
-      throw refused(`the name of a root has 1 to 64 letters, digits, dots, - and _, unlike ${shown(name)}`);
+      throw refused(
+        `the name of a root has 1 to 64 letters, digits, dots, - and _, and is not . or .., unlike ${shown(name)}`,
+      );
     if (typeof folder !== 'string' || folder === '' || folder.includes('\0'))
       throw refused(`the root ${name} must be a folder, not ${shown(folder)}`);
   }
@@ -50,17 +52,21 @@ async function placeOf(roots: Roots, place: unknown): Promise<Place & { below: s
 
 function requireNamed(roots: Roots, name: string): void {
   if (Object.hasOwn(roots, name)) return;
+  if (!NAME.test(name)) throw refused(`a path must begin with the name of a root, unlike ${shown(name)}`);
   const message = `this worker has no root named ${shown(name)}: it has ${Object.keys(roots).join(', ')}.`;
   throw new UnknownRootError('ERR_INVALID_ARGUMENT', message);
 }
 
 /**
- * Checks that this worker has the roots of some places.
+ * Checks that this worker has the roots of some places. What no worker can have is left to those who use the place.
  *
  * @throws {UnknownRootError}
  */
 export function requireRootsOf(roots: Roots, places: readonly unknown[]): void {
-  for (const place of places) if (typeof place === 'string') requireNamed(roots, place.split('/', 1)[0] as string);
+  for (const place of places) {
+    const name = typeof place === 'string' ? (place.split('/', 1)[0] as string) : '';
+    if (NAME.test(name)) requireNamed(roots, name);
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { toHex } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type Digests, isOwnEngine, MAX_SHORT, type ShortEngine } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { FileTable } from '../layout/file-table.ts';
@@ -38,12 +39,14 @@ import { checkVersion, type LaidOutFile, type SizedLayout } from './torrent-layo
  * hashed on this thread, a file in one step on another. Null for any other draft, and where more than hashing is to be done, such as
  * warnings.
  *
+ * @param generateAny The general way. It goes on in the slot of the job where the path root turns out to be no short file.
  * @throws as `generate`
  */
 export function generateShort(
   draft: Draft,
   options: GenerateOptions,
-): MadeTorrent | Promise<MadeTorrent | null> | null {
+  generateAny: (slot: Slot) => Promise<MadeTorrent>,
+): MadeTorrent | Promise<MadeTorrent> | null {
   const { signal, onPlan, onProgress } = options;
   // The general way destroys a stream also if the options are wrong.
   const [source] = draft.fields.sources ?? [];
@@ -53,8 +56,11 @@ export function generateShort(
   if (!isOwnEngine(engine) || !engine.short) return null;
   const version = checkVersion(options.version);
   checkedResources(options, version, 1);
-  if (!draft.fields.sources) return ofFile(draft, engine.short, { ...options, version });
-  return onPlan || onProgress ? null : ofSource(draft, engine.short, { version, signal });
+  const { short } = engine;
+  if (draft.fields.sources) return onPlan || onProgress ? null : ofSource(draft, short, { version, signal });
+  if (draft.fields.pathRoot === undefined || options.beneath !== undefined) return null;
+  const file = { ...options, version };
+  return jobLimiter.run(signal, async (slot) => (await ofFile(draft, short, file)) ?? generateAny(slot));
 }
 
 type ShortOptions = Omit<GenerateOptions, 'version'> & { version: TorrentVersion };
@@ -84,25 +90,22 @@ function ofSource(
   );
 }
 
-/** The promise is for null where the path root is no short file, or is in the way: the general way finds out what is wrong. */
-function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): Promise<MadeTorrent | null> | null {
+/** Null where the path root is no short file, or is in the way: the general way finds out what is wrong. */
+async function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): Promise<MadeTorrent | null> {
   const { version, signal, outputPath } = options;
-  const { fields, pathRoot } = draft;
-  if (fields.pathRoot === undefined || options.beneath !== undefined) return null;
+  const { pathRoot } = draft;
   const pieceLength = pieceLengthOf(draft, version, MAX_SHORT);
   if (pieceLength === null) return null;
-  return jobLimiter.run(signal, async () => {
-    const started = process.uptime();
-    const job = short.hashFile(pathRoot, version, pieceLength);
-    const removeListener = onAbort(signal, () => job.cancel());
-    const hashed = await job.done;
-    removeListener();
-    throwIfAborted(signal);
-    const layout = hashed && layoutOf(draft, { ...hashed.file, diskPath: pathRoot }, version);
-    if (!layout || (await isInput(outputPath, layout))) return null;
-    await report(draft, layout, { ...options, seconds: process.uptime() - started });
-    return assembled(layout, hashed.digests);
-  });
+  const started = process.uptime();
+  const job = short.hashFile(pathRoot, version, pieceLength);
+  const removeListener = onAbort(signal, () => job.cancel());
+  const hashed = await job.done;
+  removeListener();
+  throwIfAborted(signal);
+  const layout = hashed && layoutOf(draft, { ...hashed.file, diskPath: pathRoot }, version);
+  if (!layout || (await isInput(outputPath, layout))) return null;
+  await report(draft, layout, { ...options, seconds: process.uptime() - started });
+  return assembled(layout, hashed.digests);
 }
 
 async function isInput(outputPath: string | null | undefined, { files }: SizedLayout): Promise<boolean> {

@@ -39,14 +39,18 @@ export interface MadeTorrent {
 
 /** Makes the torrent of a draft. See {@link TorrentCreate.generate}. */
 export async function generate(draft: Draft, options: GenerateOptions): Promise<MadeTorrent> {
-  const now = generateShort(draft, options);
+  const made = generateShort(draft, options, (slot) => generateAny(draft, options, slot));
   // Every await takes a moment.
-  const made = now instanceof Promise ? await now : now;
-  if (made) return made;
+  if (made) return made instanceof Promise ? await made : made;
+  return generateAny(draft, options);
+}
+
+/** @param slot The slot that the job has already. */
+async function generateAny(draft: Draft, options: GenerateOptions, slot?: Slot): Promise<MadeTorrent> {
   const sources = detachMemory(sourceFiles(draft.fields.sources ?? []));
   const streams = takeStreams(sources);
   try {
-    const { layout, digests, fileList, bytesRead } = await layOutAndHash(draft, { sources, ...options });
+    const { layout, digests, fileList, bytesRead } = await layOutAndHash(draft, { sources, ...options }, slot);
     const hasOwnEngine = !options.engine || isOwnEngine(options.engine);
     const isHashedHere = hasOwnEngine && bytesRead === layout.files.totalLength;
     const torrent = (await assemble(layout, digests, { fileList, isHashedHere })) as TorrentOf<TorrentVersion>;
@@ -74,8 +78,9 @@ export interface LaidOutAndHashed extends HashedLayout {
   fileList: RawBencode | null;
 }
 
-/** Plans the torrent of a draft and hashes its files, once the limiter has a slot. */
-export function layOutAndHash(draft: Draft, options: LayOutAndHashOptions): Promise<LaidOutAndHashed> {
+/** Plans the torrent of a draft and hashes its files, in a slot of the limiter. */
+export function layOutAndHash(draft: Draft, options: LayOutAndHashOptions, slot?: Slot): Promise<LaidOutAndHashed> {
+  if (slot) return layOutAndHashInSlot(draft, options, slot);
   return jobLimiter.run(options.signal, (slot) => layOutAndHashInSlot(draft, options, slot));
 }
 

@@ -57,12 +57,13 @@ async function wroteInGroup(
   bytes: Uint8Array,
   { force = false, mtime, beneath, signal }: WriteOptions,
 ): Promise<boolean> {
-  const old = force ? await replacedFile(target, { beneath }) : null;
+  const folder = path.dirname(target);
+  const old = force ? await holdBeneath(folder, { beneath }, () => replacedFile(target, { beneath })) : null;
   const owner = old && { uid: old.uid, gid: old.gid, mode: old.mode & 0o777 };
   // A file that is there can only be replaced by one with a name.
   const temporary = old ? temporaryName('replace-') : '';
   const file = { name: path.basename(target), bytes, mtime: mtime?.getTime() ?? null, temporary, owner };
-  const errno = await writeInGroup(addon, path.dirname(target), file, { beneath, signal });
+  const errno = await writeInGroup(addon, folder, file, { beneath, signal });
   if (errno === 0) return true;
   const code = errnoName(errno) ?? '';
   if (FINAL.has(code) && !(force && code === 'EEXIST')) throw Object.assign(new Error(code), { code });

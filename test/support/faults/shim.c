@@ -255,7 +255,7 @@ static int track(int descriptor, const char* path) {
 
 // A folder that is opened is to be listed, or leads to what is opened next (O_PATH).
 static enum call opening(int flags) {
-  if (flags & __O_TMPFILE) return CREATE;
+  if ((flags & __O_TMPFILE) == __O_TMPFILE) return CREATE;
   if ((flags & O_DIRECTORY) && !(flags & O_PATH)) return LIST;
   return (flags & O_ACCMODE) == O_RDONLY ? OPEN : CREATE;
 }
