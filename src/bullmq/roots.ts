@@ -58,7 +58,7 @@ function requireNamed(roots: Roots, name: string): void {
 }
 
 /**
- * Checks that this worker has the roots of some places. What no worker can have is left to those who use the place.
+ * Checks that this worker has the roots of some places. Names that no root can have are left to those who use the places.
  *
  * @throws {UnknownRootError}
  */

@@ -47,12 +47,15 @@ const FORBIDDEN_ON_WINDOWS = new RegExp(`[${WINDOWS_CHARACTERS}]`, 'g');
  *
  * @param windows Whether the names must be valid on Windows too. By default, whether this system is Windows.
  */
-export function safePaths(paths: Iterable<readonly string[]>, windows = process.platform === 'win32'): string[][] {
+export function* safePaths(
+  paths: Iterable<readonly string[]>,
+  windows = process.platform === 'win32',
+): Generator<string[]> {
   const root = new Folder('');
   // The previous path and its folders: the next path shares most of them.
   let last: readonly string[] = [];
   const folders: Folder[] = [];
-  return Array.from(paths, (path) => {
+  for (const path of paths) {
     const parts = limitDepth(path);
     const depth = Math.max(0, parts.length - 1);
     let shared = 0;
@@ -62,8 +65,8 @@ export function safePaths(paths: Iterable<readonly string[]>, windows = process.
       folders.push((folders.at(-1) ?? root).enter(safeComponent(parts[i] as string, windows)));
     last = parts;
     const own = parts.length === 0 ? '_' : safeComponent(parts[depth] as string, windows);
-    return [...folders.map(({ name }) => name), (folders.at(-1) ?? root).claim(own)];
-  });
+    yield [...folders.map(({ name }) => name), (folders.at(-1) ?? root).claim(own)];
+  }
 }
 
 /** Deeper paths are shortened: no path on disk may have as many components. */

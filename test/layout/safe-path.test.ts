@@ -74,7 +74,7 @@ const lower = (parts: readonly string[]) => parts.join('/').toLowerCase();
 
 for (const windows of [false, true]) {
   describe(`safePaths for ${windows ? 'Windows' : 'other systems'}`, () => {
-    const safe = (given: readonly string[][]) => safePaths(given, windows);
+    const safe = (given: readonly string[][]) => [...safePaths(given, windows)];
     const { resolve, sep } = windows ? path.win32 : path.posix;
     const root = resolve(windows ? 'C:\\root' : '/root');
 
@@ -146,7 +146,7 @@ for (const windows of [false, true]) {
 }
 
 describe('safePaths', () => {
-  const safe = (given: string, windows = false) => safePaths([given.split('/')], windows)[0]?.join('/');
+  const safe = (given: string, windows = false) => [...safePaths([given.split('/')], windows)][0]?.join('/');
 
   it('keeps safe names', () => {
     for (const name of ['a', 'a/b.txt', '.hidden', 'a b', 'é', '...', 'CON', 'x:y', 'a?'])
@@ -167,7 +167,7 @@ describe('safePaths', () => {
       ['C:', '_'],
     ];
     for (const [given, expected] of cases) assert.equal(safe(given), expected, JSON.stringify(given));
-    assert.deepEqual(safePaths([[], ['a/b', '/']], false), [['_'], ['a_b', '_']]);
+    assert.deepEqual([...safePaths([[], ['a/b', '/']], false)], [['_'], ['a_b', '_']]);
   });
 
   it('replaces names that Windows does not allow, on Windows', () => {
@@ -188,12 +188,12 @@ describe('safePaths', () => {
     const given = [['a.txt'], ['A.txt'], ['a.txt'], ['a.1.txt'], ['.x'], ['.x'], ['b'], ['b']];
     const expected = ['a.txt', 'A.1.txt', 'a.2.txt', 'a.1.1.txt', '.x', '.x.1', 'b', 'b.1'];
     assert.deepEqual(
-      safePaths(given, false).map(lower),
+      [...safePaths(given, false)].map(lower),
       expected.map((one) => one.toLowerCase()),
     );
   });
 
   it('uses the rules of this system by default', () => {
-    assert.deepEqual(safePaths([['a?']]), safePaths([['a?']], process.platform === 'win32'));
+    assert.deepEqual([...safePaths([['a?']])], [...safePaths([['a?']], process.platform === 'win32')]);
   });
 });

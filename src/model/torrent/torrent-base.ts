@@ -337,7 +337,12 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * where those are safe already.
    */
   get safePaths(): string[] {
-    return safePaths(this.files.map((file) => file.path.split('/'))).map((parts) => parts.join('/'));
+    const { files } = this;
+    // One by one: the components of all paths would take much memory.
+    const paths = function* () {
+      for (const { path } of files) yield path.split('/');
+    };
+    return Array.from(safePaths(paths()), (parts) => parts.join('/'));
   }
 
   /** The flat v2 file tree: paths with `/` to files. Null for v1. */
