@@ -222,7 +222,7 @@ function fieldsOf(input: object, context: InputContext): TorrentCreateFields {
     if (OUTSIDE_INFO.has(key)) issues.add('misplaced', ['info', key], `${key} belongs beside info: { ${key}: ... }`);
   requireEncodable(given.extra ?? [], [], issues);
   requireEncodable(given.info?.extra ?? [], ['info'], issues);
-  requireRoot(new Map<unknown, unknown>(isMap(input) ? input : Object.entries(input)), given, issues);
+  requireRoot(input, given, issues);
   return given;
 }
 
@@ -237,8 +237,11 @@ export function requireEncodable(extra: Iterable<[string, unknown]>, path: strin
 }
 
 /** A missing variable must not mean the current folder: it may be that of a server, with its secrets. */
-function requireRoot(input: ReadonlyMap<unknown, unknown>, given: TorrentCreateFields, issues: Issues): void {
-  const isMissing = (key: string) => input.has(key) && input.get(key) === undefined;
+function requireRoot(input: object, given: TorrentCreateFields, issues: Issues): void {
+  const isMissing = (key: string) =>
+    isMap(input)
+      ? input.has(key) && input.get(key) === undefined
+      : Object.hasOwn(input, key) && (input as Record<string, unknown>)[key] === undefined;
   const isCurrentFolder = given.pathRoot === undefined && given.paths == null && given.sources == null;
   const missing = ['pathRoot', ...(isCurrentFolder ? ['paths', 'sources'] : [])].find(isMissing);
   if (missing === undefined) return;

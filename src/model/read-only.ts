@@ -1,6 +1,7 @@
 /** Makes what a torrent gives out read-only: nothing that a caller does to it changes the torrent. */
 import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { copyOfValue } from '../bencode/copy.ts';
+import { ownValue } from './lazy.ts';
 
 function refuse(): never {
   throw new TypeError('A torrent is read-only: copy this Map to change it.');
@@ -24,7 +25,7 @@ export function readOnly<T>(value: T): T {
 
 function guardFields(owner: object): void {
   for (const name of Object.keys(owner)) {
-    const { value } = Object.getOwnPropertyDescriptor(owner, name) as PropertyDescriptor;
+    const value = ownValue(owner, name);
     // Most fields are null, a text or a number.
     if (typeof value !== 'object' || value === null) continue;
     if (!needsCopy(name, value)) readOnly(value);

@@ -227,7 +227,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     Object.defineProperty(this, 'infoBytes', INFO_BYTES);
     this.warnings = validated.warnings;
     // A copy, because the caller may change its context.
-    this.#own = { ...validated, infohashes: validated.infohashes ?? {}, context: { ...validated.context } };
+    const { bytes, infoBytes, flat, totals, infohashes = {}, warnings, context } = validated;
+    this.#own = { bytes, infoBytes, flat, totals, infohashes, warnings, context: { ...context } };
     readOnly(this);
     torrents.add(this);
     rememberInfo(fields.info, validated.infoBytes);

@@ -78,13 +78,20 @@ export function lazyTorrent(
   fields: TopLevelFields,
   { info, files, tree, layers }: UsualLists,
 ): Torrent {
-  const { version, ...validated } = known;
+  const { version, bytes, infoBytes, totals, context } = known;
   const flat = tree ? once(() => decodeValid<FlatFile[]>(INFO.fileTree, tree)) : null;
   const list = files && (() => decodeValid(INFO.files, files));
   const all = { ...fields, info: exposedInfo(info, version, flat, list) };
   if (layers instanceof RawBencode)
     defineLazy(all, 'pieceLayers', () => readOnly(decodeValid(TORRENT.pieceLayers, decodeRaw(layers.bytes))));
-  return new TorrentBase(version, all as never, { ...validated, flat, warnings: [] }) as Torrent;
+  return new TorrentBase(version, all as never, {
+    bytes,
+    infoBytes,
+    flat,
+    totals,
+    warnings: [],
+    context,
+  }) as Torrent;
 }
 
 const pending = (key: string) => ({ key, decode: () => [] });
