@@ -1,15 +1,17 @@
 /** Generates the torrent of one short file, in memory or on disk, with few steps and fewer promises. */
+import { stat } from 'node:fs/promises';
 import { isSharedArrayBuffer } from 'node:util/types';
 import { encode } from '../bencode/encode.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import { type Problem, throwProblems } from '../disk/scan-problems.ts';
 import { onAbort, throwIfAborted } from '../errors/cancel.ts';
-import { toHex } from '../errors/errors.ts';
+import { throwSystemError, toHex } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type Digests, isOwnEngine, MAX_SHORT, type ShortEngine } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
+import { changed } from '../hash/open-without-links.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { FileTable } from '../layout/file-table.ts';
@@ -24,6 +26,7 @@ import { createdTorrent } from '../model/torrent/created-torrent.ts';
 import { noFields, type TopLevelFields } from '../model/torrent/top-level.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { lazyTorrent, type UsualLists } from '../model/torrent/usual-torrent.ts';
+import { systemPath } from '../text/name-bytes.ts';
 import { encodedSizes, keysOf, withContent } from './assemble.ts';
 import { hasWishes } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
@@ -39,7 +42,7 @@ import { checkVersion, type LaidOutFile, type SizedLayout } from './torrent-layo
  * hashed on this thread, a file in one step on another. Null for any other draft, and where more than hashing is to be done, such as
  * warnings.
  *
- * @param generateAny The general way. It goes on in the slot of the job where the path root turns out to be no short file.
+ * @param generateAny The general path. It goes on in the slot of the job where the path root turns out to be no short file.
  * @throws as `generate`
  */
 export function generateShort(
@@ -48,7 +51,7 @@ export function generateShort(
   generateAny: (slot: Slot) => Promise<MadeTorrent>,
 ): MadeTorrent | Promise<MadeTorrent> | null {
   const { signal, onPlan, onProgress } = options;
-  // The general way destroys a stream also if the options are wrong.
+  // The general path destroys a stream also if the options are wrong.
   const [source] = draft.fields.sources ?? [];
   if (source && !(source.data instanceof Uint8Array)) return null;
   if (options.progress || hasWishes(options) || !isPlain(draft)) return null;
@@ -90,7 +93,7 @@ function ofSource(
   );
 }
 
-/** Null where the path root is no short file, or is in the way: the general way finds out what is wrong. */
+/** Null where the path root is no short file, or is in the way: the general path finds out what is wrong. */
 async function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): Promise<MadeTorrent | null> {
   const { version, signal, outputPath } = options;
   const { pathRoot } = draft;
@@ -108,6 +111,14 @@ async function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): 
   return assembled(layout, hashed.digests);
 }
 
+/** A callback may take any time. @throws {MetainfoError} `ERR_FILE_CHANGED` */
+async function requireUnchanged({ files }: SizedLayout): Promise<void> {
+  const { diskPath, length, mtimeMs } = files.at(0) as LaidOutFile;
+  const path = diskPath as string;
+  const now = await stat(systemPath(path)).catch(throwSystemError(path, 'read'));
+  if (now.size !== length || now.mtimeMs !== mtimeMs) throw changed(path, 'its size or modification time changed');
+}
+
 async function isInput(outputPath: string | null | undefined, { files }: SizedLayout): Promise<boolean> {
   // Most outputs do not exist.
   return requireNoInput(outputPath, files).then(
@@ -120,24 +131,61 @@ async function isInput(outputPath: string | null | undefined, { files }: SizedLa
 async function report(
   draft: Draft,
   layout: SizedLayout,
-  { version, onPlan, onProgress, seconds }: ShortOptions & { seconds: number },
+  { version, signal, onPlan, onProgress, seconds }: ShortOptions & { seconds: number },
 ): Promise<void> {
   if (onPlan) {
     const problems: Problem[] = [];
     const { describe } = await import('./findings/plan-report.ts');
-    await onPlan(await describe({ draft, layout, problems, leftOut: [] }, version));
+    const answer = onPlan(await describe({ draft, layout, problems, leftOut: [] }, version));
+    if (answer !== undefined) {
+      await answer;
+      await requireUnchanged(layout);
+    }
+    throwIfAborted(signal);
     throwProblems(problems);
   }
   const { totalLength: bytes } = layout.files;
   await onProgress?.({ bytes, totalBytes: bytes, file: layout.name, seconds, queued: 0 });
 }
 
-const names = (text: string) => new Set(text.split(' '));
 /** Fields that say no more than what {@link otherFields} writes, or that do not matter for a path root that is a file. */
-const PLAIN = names(
-  'sources pathRoot info pieceLength name private source updateUrl similar collections trackers announce announceList comment createdBy creationDate urlList httpseeds nodes exclude include symlinks followOutside skipUnreadable hidden attributes',
-);
-const PLAIN_INFO = names('name private source updateUrl similar collections pieceLength');
+const PLAIN: ReadonlySet<string> = new Set([
+  'sources',
+  'pathRoot',
+  'info',
+  'pieceLength',
+  'name',
+  'private',
+  'source',
+  'updateUrl',
+  'similar',
+  'collections',
+  'trackers',
+  'announce',
+  'announceList',
+  'comment',
+  'createdBy',
+  'creationDate',
+  'urlList',
+  'httpseeds',
+  'nodes',
+  'exclude',
+  'include',
+  'symlinks',
+  'followOutside',
+  'skipUnreadable',
+  'hidden',
+  'attributes',
+]);
+const PLAIN_INFO: ReadonlySet<string> = new Set([
+  'name',
+  'private',
+  'source',
+  'updateUrl',
+  'similar',
+  'collections',
+  'pieceLength',
+]);
 
 function isPlain({ fields, info }: Draft): boolean {
   const only = (given: object, known: ReadonlySet<string>) => {
@@ -177,8 +225,9 @@ function layoutOf(
   return { version, name, files, otherFields: fields, pieceLength, ...plain };
 }
 
+/** Infinity where a text has half a surrogate pair: encoding replaces that. */
 function charactersIn(value: Encodable): number {
-  if (typeof value === 'string') return value.length;
+  if (typeof value === 'string') return value.isWellFormed() ? value.length : Infinity;
   let sum = 1;
   if (Array.isArray(value)) for (const entry of value) sum += charactersIn(entry as Encodable);
   else if (value instanceof Map) for (const entry of value.values()) sum += charactersIn(entry as Encodable);

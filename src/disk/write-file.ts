@@ -39,7 +39,8 @@ const limiter = new Limiter(16);
 export async function writeWhole(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
   try {
     const addon = groupWriter();
-    if (addon && (await wroteInGroup(addon, target, bytes, options))) return;
+    // A path that ends with a slash is a folder.
+    if (addon && !target.endsWith('/') && (await wroteInGroup(addon, target, bytes, options))) return;
     await limiter.run(options.signal, () => writeRenamed(target, bytes, options));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(target, error);
@@ -66,7 +67,8 @@ async function wroteInGroup(
   const errno = await writeInGroup(addon, folder, file, { beneath, signal });
   if (errno === 0) return true;
   const code = errnoName(errno) ?? '';
-  if (FINAL.has(code) && !(force && code === 'EEXIST')) throw Object.assign(new Error(code), { code });
+  if (FINAL.has(code) && !(force && code === 'EEXIST'))
+    throw Object.assign(new Error(`${code}, write`), { code, errno: -errno, syscall: 'write', path: target });
   return false;
 }
 
@@ -129,7 +131,7 @@ export function temporaryName(kind: 'replace-' | '' = ''): string {
 }
 
 /**
- * Removes the names that killed processes have left in a folder. A living process has them between two system calls only, and writes
+ * Removes the names that killed processes have left in a folder when they replaced files. A living process has them between two system calls only, and writes
  * again a file that it loses.
  */
 export async function removeAbandoned(folder: string): Promise<void> {

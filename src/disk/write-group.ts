@@ -1,4 +1,5 @@
 /** Writes files of one folder in groups: they share the syncs that make them survive a power cut. Linux only. */
+import { existsSync } from 'node:fs';
 import { AbortError, onAbort } from '../errors/cancel.ts';
 import { type Addon, addonOrNull, type NewFile } from '../hash/addon.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
@@ -17,9 +18,14 @@ interface Waiting {
 /** The files that wait for the group before them, by folder: there is a list as long as a group is being written. */
 const queues = new Map<string, Waiting[]>();
 
+/** Files get their names through /proc, which some containers do not have. */
+let hasProc: boolean | undefined;
+
 /** The addon if it can write groups. Writing does not need it, and so reports no error of loading it. */
 export function groupWriter(): Addon | null {
   if (process.platform !== 'linux') return null;
+  hasProc ??= existsSync('/proc/self/fd');
+  if (!hasProc) return null;
   try {
     return addonOrNull();
   } catch {

@@ -1,4 +1,5 @@
 /** The report of a verification: the state of every file, and which pieces are good. */
+import { inspect } from 'node:util';
 import { sumOf } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import type { MatchedFiles } from './match-files.ts';
@@ -112,7 +113,10 @@ function withFiles(report: VerifyReport, matched: MatchedFiles, files: () => Ver
   const set = (value: VerifiedFile[]) =>
     Object.defineProperty(report, 'files', { value, writable: true, enumerable: true }).files;
   facts.set(report, { files: matched.length, mayHaveOtherNames: matched.hasOthers });
-  return Object.defineProperty(report, 'files', { get: () => set(files()), set });
+  Object.defineProperty(report, 'files', { get: () => set(files()), set });
+  // console.log must show them.
+  const shown = () => ({ ...report });
+  return Object.defineProperty(report, inspect.custom, { value: shown });
 }
 
 /** For each file, its bytes in good pieces. */

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
+import { buildShim, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
-import { entries, finish, metainfo, metainfoUnread, read, start } from './run.ts';
+import { entries, finish, MAIN, metainfo, metainfoUnread, read, start } from './run.ts';
+
+const MIB = 2 ** 20;
 
 /** A folder `lib` with albums and files. */
 async function library(t: TestContext): Promise<string> {
@@ -49,6 +56,36 @@ describe('metainfo create --each', () => {
         (await read(cwd, `${name}.torrent`)).bencode(),
       );
     }
+  });
+
+  it('plans a large job again that had to wait for others', { skip: shimMissing() }, async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, { 'out/keep': 1, 'work/keep': 1 });
+    for (let i = 1; i <= 5; i += 1) await sparseFile(path.join(cwd, 'work'), `f${i}`, 65 * MIB);
+    const control = path.join(cwd, 'control');
+    const faults = Faults.create(control);
+    t.after(() => faults.close());
+    faults.arm({ call: 'sync', action: 'stall', every: 1 });
+    const env = faultsEnv({ shim: buildShim(cwd), control, folder: cwd });
+    const child = spawn(process.execPath, [MAIN, 'create', '--batch', '-', '--json'], {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const add = (i: number) =>
+      child.stdin.write(`${JSON.stringify({ path: `work/f${i}`, output: `out/f${i}.torrent` })}\n`);
+    for (const i of [1, 2, 3, 4]) add(i);
+    // Four jobs are hashed, and wait to be written.
+    while (faults.counts().bytes < 4 * 65 * MIB && child.exitCode === null) await sleep(5);
+    add(5);
+    // The last one gets its plan. If that takes longer, the test checks nothing.
+    await sleep(300);
+    await appendFile(path.join(cwd, 'work/f5'), 'more');
+    child.stdin.end();
+    faults.arm(null);
+    const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    assert.equal(code, 0, stdout);
+    assert.equal((await read(cwd, 'out/f5.torrent')).totalSize, 65 * MIB + 4);
   });
 
   it('goes on after a job that fails, tells why, and exits with 1', async (t) => {

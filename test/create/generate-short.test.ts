@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -24,7 +26,11 @@ const sizes = fc.oneof(
   fc.integer({ min: 1, max: 4 * BLOCK }),
   fc.constantFrom(1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 1, 4 * BLOCK - 1, 4 * BLOCK),
 );
-const text = fc.string({ unit: 'binary' }).map((one) => one.toWellFormed());
+/** Some have half of a surrogate pair. */
+const text = fc.oneof(
+  { weight: 9, arbitrary: fc.string({ unit: 'binary' }).map((one) => one.toWellFormed()) },
+  { weight: 1, arbitrary: fc.constantFrom('\ud83d', 'a\udc00b') },
+);
 const url = fc.constantFrom(
   'udp://a.example:80/announce',
   'HTTP://b.example',
@@ -103,7 +109,7 @@ describe('the torrent of a short file on disk', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** The torrent and times of a path by the short way, which must be taken or not, and by the general one. */
+  /** The torrent and times of a path by the fast path, which must be taken or not, and by the general path. */
   async function bothWays(pathRoot: string, version: (typeof VERSIONS)[number], isShort: boolean) {
     const draft = new TorrentCreate({ pathRoot, info: { private: true }, trackers: ['udp://tracker.example'] });
     let tookGeneral = false;
@@ -111,7 +117,7 @@ describe('the torrent of a short file on disk', () => {
       tookGeneral = true;
       return Promise.resolve({} as MadeTorrent);
     });
-    assert.equal(tookGeneral, !isShort, `${pathRoot} takes the general way: ${tookGeneral}`);
+    assert.equal(tookGeneral, !isShort, `${pathRoot} takes the general path: ${tookGeneral}`);
     const told: unknown[] = [];
     const tell = {
       onPlan: (plan: unknown) => told.push(plan),
@@ -167,6 +173,28 @@ describe('the torrent of a short file on disk', () => {
     await assert.rejects(make('a', { onPlan: async () => refuse() }), RangeError);
   });
 
+  it('fails if its signal fires, or the file changes, while a callback gets the plan', async () => {
+    const file = path.join(folder, 'planned');
+    await writeFile(file, 'content');
+    const draft = new TorrentCreate({ pathRoot: file });
+    const controller = new AbortController();
+    const stopped = draft.generate({ signal: controller.signal, onPlan: () => controller.abort() });
+    await assert.rejects(stopped, { code: 'ERR_ABORTED' });
+    const changed = draft.generate({ onPlan: () => writeFile(file, 'other content') });
+    await assert.rejects(changed, { code: 'ERR_FILE_CHANGED', path: file });
+  });
+
+  it('leaves a FIFO alone, whose writer would lose its data', { skip: process.platform === 'win32' }, async () => {
+    const fifo = path.join(folder, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const writer = spawn('sh', ['-c', 'echo data > "$0"', fifo]);
+    for (let i = 0; i < 20; i += 1)
+      await assert.rejects(new TorrentCreate({ pathRoot: fifo }).generate(), { code: 'ERR_NOT_A_FILE' });
+    assert.equal(await readFile(fifo, 'utf8'), 'data\n');
+    if (writer.exitCode === null) await once(writer, 'exit');
+    assert.equal(writer.exitCode, 0);
+  });
+
   it('is made many times at once, and all jobs of a signal are cancelled', async () => {
     const file = path.join(folder, 'many');
     await writeFile(file, content(BLOCK));
@@ -195,7 +223,7 @@ describe('the torrent of a short source', () => {
         if (generateShort(draft, { version, onWarning: () => {} }, () => Promise.reject(new Error('not short'))))
           short += 1;
         const torrent = await draft.generate({ version, onWarning: () => {} });
-        // The node engine has no short way.
+        // The node engine has no fast path.
         const general = await draft.generate({ version, onWarning: () => {}, engine: nodeEngine() });
         assert.deepEqual(torrent.bencode(), general.bencode());
         assert.deepStrictEqual(allOf(torrent), allOf(general));

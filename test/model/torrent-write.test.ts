@@ -125,6 +125,13 @@ describe('torrent.write', () => {
     assert.deepEqual(await readdir(folder), ['file']);
   });
 
+  it('takes a path that ends with a slash for a folder', async () => {
+    const output = `${path.join(folder, 'absent')}/`;
+    for (const force of [false, true])
+      await assert.rejects(torrent.write(output, { force }), { code: 'ERR_NOT_FOUND', path: output });
+    assert.deepEqual(await readdir(folder), []);
+  });
+
   it('accepts a relative path, and a name of the maximum length', async () => {
     target = path.join(folder, 'n'.repeat(255));
     await torrent.write(path.relative(process.cwd(), target));

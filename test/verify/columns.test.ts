@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { update } from '../../src/edit/update.ts';
@@ -100,4 +101,11 @@ describe('jobs in columns', () => {
       );
     });
   }
+
+  it('shows the files of a long report', async (t) => {
+    const root = await temporaryFolder(t);
+    for (let i = 0; i < 1100; i += 1) await writeFile(path.join(root, `${i}`), 'x');
+    const torrent = await new TorrentCreate({ pathRoot: root }).generate();
+    assert.match(inspect(await verify(torrent, root)), /files: \[\s+\{\s+path: '0'/);
+  });
 });

@@ -101,11 +101,16 @@ std::optional<ShortFile> read_short_file(const char* path, std::size_t max) {
     }
     const int descriptor;
   };
-  const File file{retrying([&] { return ::open(path, kOpenFile); })};
   struct stat before;
+  // Opening a FIFO or a device may do something, and opening a large file takes time.
+  const auto is_short = [&] {
+    return S_ISREG(before.st_mode) && before.st_size > 0 && static_cast<std::uint64_t>(before.st_size) <= max;
+  };
+  if (retrying([&] { return ::stat(path, &before); }) != 0 || !is_short()) return {};
+  const File file{retrying([&] { return ::open(path, kOpenFile); })};
   if (file.descriptor < 0 || retrying([&] { return ::fstat(file.descriptor, &before); }) < 0) return {};
+  if (!is_short()) return {};
   const auto size = static_cast<std::uint64_t>(before.st_size);
-  if (!S_ISREG(before.st_mode) || size == 0 || size > max) return {};
   // One byte more shows that the file has grown.
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size) + 1);
   std::size_t filled = 0;

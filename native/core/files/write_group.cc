@@ -1,6 +1,7 @@
 // Unnamed files (O_TMPFILE), one syncfs, links, one fsync of the folder.
 #include "core/files/write_group.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -13,7 +14,9 @@
 
 #ifdef __linux__
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #endif
 
@@ -28,7 +31,7 @@ std::uint64_t dirty_kib(const char* meminfo) {
 namespace {
 
 // syncfs also writes what other programs have left dirty. With more than this, it may take a second.
-constexpr std::uint64_t kMaxDirtyKib = 128 * 1024;
+constexpr std::uint64_t kMaxDirtyKib = std::uint64_t{128} << 10;
 constexpr std::chrono::seconds kSlow{1};
 // The groups that sync file by file after a slow syncfs.
 constexpr unsigned kGroupsAfterSlow = 64;
@@ -75,6 +78,16 @@ int fill(int descriptor, const NewFile& file) {
   return ::futimens(descriptor, times.data()) == 0 ? 0 : errno;
 }
 
+// Whether syncfs writes the content of all files. FUSE and network file systems may do nothing.
+bool syncs_all(int folder) {
+  constexpr std::array<std::uint32_t, 6> kLocal{BTRFS_SUPER_MAGIC,     EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+                                                OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC,      XFS_SUPER_MAGIC};
+  struct statfs facts;
+  return ::fstatfs(folder, &facts) == 0 && std::any_of(kLocal.begin(), kLocal.end(), [&](auto magic) {
+           return static_cast<std::uint32_t>(facts.f_type) == magic;
+         });
+}
+
 bool may_sync_all() {
   unsigned left = groups_file_by_file;
   while (left != 0)
@@ -104,7 +117,7 @@ int link_file(int descriptor, int folder, const NewFile& file) {
   const bool replaces = !file.temporary.empty();
   const char* name = (replaces ? file.temporary : file.name).c_str();
   std::array<char, 32> held{};
-  std::snprintf(held.data(), held.size(), "/proc/self/fd/%d", descriptor);
+  static_cast<void>(std::snprintf(held.data(), held.size(), "/proc/self/fd/%d", descriptor));
   if (::linkat(AT_FDCWD, held.data(), folder, name, AT_SYMLINK_FOLLOW) != 0) return errno;
   // linkat replaces nothing: only between these two calls can a killed process leave the temporary name.
   if (!replaces || ::renameat(folder, name, folder, file.name.c_str()) == 0) return 0;
@@ -119,6 +132,13 @@ int sync_folder(int folder) {
   return errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno;
 }
 
+// Takes the name of a file away again after an error. A file that it replaced is lost.
+void give_up(NewFile& file, int folder, int error) {
+  if (error == 0) return;
+  file.error = error;
+  if (file.temporary.empty()) ::unlinkat(folder, file.name.c_str(), 0);
+}
+
 void write_files(const char* folder_path, std::vector<NewFile>& files) {
   const Descriptor folder(::open(folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::vector<Descriptor> unnamed;
@@ -128,22 +148,23 @@ void write_files(const char* folder_path, std::vector<NewFile>& files) {
     const int descriptor = unnamed.back().get();
     file.error = descriptor < 0 ? errno : fill(descriptor, file);
   }
-  const bool all_synced = files.size() > 1 && may_sync_all() && sync_all(folder.get());
+  const bool all_synced =
+      files.size() > 1 && syncs_all(folder.get()) && may_sync_all() && sync_all(folder.get());
   for (std::size_t i = 0; i < files.size(); ++i)
     if (files[i].error == 0) files[i].error = sync_file(unnamed[i].get(), all_synced);
   bool any_linked = false;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (files[i].error != 0) continue;
     files[i].error = link_file(unnamed[i].get(), folder.get(), files[i]);
-    any_linked = any_linked || files[i].error == 0;
+    if (files[i].error != 0) continue;
+    any_linked = true;
+    // Btrfs did not log files without a name for a long time. Elsewhere, the sync of the folder then has
+    // little to do.
+    if (!all_synced) give_up(files[i], folder.get(), sync_file(unnamed[i].get(), false));
   }
   const int error = any_linked ? sync_folder(folder.get()) : 0;
-  if (error == 0) return;
-  for (NewFile& file : files) {
-    if (file.error != 0) continue;
-    file.error = error;
-    if (file.temporary.empty()) ::unlinkat(folder.get(), file.name.c_str(), 0);
-  }
+  for (NewFile& file : files)
+    if (file.error == 0) give_up(file, folder.get(), error);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ struct Lanes {
 };
 
 constexpr double kRaceSeconds = 2e-3;
-// How much faster the second kernel must be: a draw must not depend on chance.
+// How much faster the second kernel must be: if both are about equal, the first one stays.
 constexpr double kMargin = 1.05;
 
 // The index of the kernel with which SHA-256 should start.

@@ -64,10 +64,11 @@ export async function runCreate(
   await requireLinkFile(options, target, paths);
   const place = { output: output.file, isNew: output.isNew, signal: watch.signal };
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, place);
-  const onPlan = async (plan: PlanReport) => {
+  const onPlan = (plan: PlanReport): unknown => {
     const findings = gradeFindings(plan, ownFindings(), options);
-    await onFindings(findings, plan);
-    refuse(findings);
+    const answer = onFindings(findings, plan);
+    if (answer instanceof Promise) return answer.then(() => refuse(findings));
+    return refuse(findings);
   };
   const started = process.uptime();
   // Taken before hashing: `update` must read files again that change from now on.
@@ -216,7 +217,7 @@ interface Creation {
   bytesRead: number | null;
 }
 
-type CreationOptions = WatchOptions & { outputPath: string | undefined; onPlan: (plan: PlanReport) => Promise<void> };
+type CreationOptions = WatchOptions & { outputPath: string | undefined; onPlan: (plan: PlanReport) => unknown };
 
 async function createTorrent(draft: TorrentCreate, options: CreateOptions, watch: CreationOptions): Promise<Creation> {
   const engine = defaultEngine();

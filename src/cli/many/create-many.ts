@@ -47,8 +47,14 @@ export async function createMany(
         const old = resume ? await upToDateOutput(job, signal) : null;
         if (old) return skipped(job, old.magnet(), options);
         const slot = new Slot(large, signal);
+        await watch.onStart();
+        const attempt = () => create(job, options, { ...watch, folders: outputFolders, slot, signal });
         try {
-          const { result, totalSize } = await create(job, options, { ...watch, folders: outputFolders, slot, signal });
+          const { result, totalSize } = await attempt().catch(async (error: unknown) => {
+            if (error !== NO_SLOT) throw error;
+            await slot.acquire();
+            return attempt();
+          });
           bytes += totalSize;
           return result;
         } finally {
@@ -78,23 +84,26 @@ function skipped({ target }: CreateJob, link: string, { quiet, magnet }: CreateO
   };
 }
 
+/** A large job has no slot yet. It is scanned again when it has one: its files may change, and its plan takes memory, as long as it waits. */
+const NO_SLOT = new Error('no slot');
+
 async function create(
   { paths, options: own, target }: CreateJob,
   options: CreateOptions,
   {
-    onStart,
     onProgress,
     folders,
     slot,
     signal,
-  }: JobWatch & { folders: OutputFolders; slot: Slot; signal: AbortSignal },
+  }: Pick<JobWatch, 'onProgress'> & { folders: OutputFolders; slot: Slot; signal: AbortSignal },
 ): Promise<{ result: JobResult<Status>; totalSize: number }> {
-  await onStart();
   let warnings: readonly Finding[] = [];
-  const onFindings = async (findings: readonly Finding[], { totalSize: size }: PlanReport) => {
+  const onFindings = (findings: readonly Finding[], { totalSize: size }: PlanReport) => {
     warnings = findings.filter(({ severity }) => severity === 'warning');
-    // The size of a stream is not known.
-    if (size === null || size > LARGE_JOB_BYTES) await slot.acquire();
+    // The size of a stream is not known, and it can be read only once.
+    if (size === null) return slot.acquire();
+    if (size > LARGE_JOB_BYTES && !slot.tryAcquire()) throw NO_SLOT;
+    return undefined;
   };
   const created = await runCreate(paths, own, { signal, onFindings, onProgress, folders });
   const { torrentVersion, nFiles, totalSize } = created.torrent;

@@ -130,14 +130,12 @@ export class OutputFolders {
    * @param makes Whether to make the folder.
    * @throws {MetainfoError} as {@link requireWritableFolder}
    */
-  async folderOf(target: string, { makes, force }: { makes: boolean; force: boolean | undefined }): Promise<string> {
+  async folderOf(target: string, { makes }: { makes: boolean }): Promise<string> {
     const folder = path.dirname(target);
     const known = this.#real.get(folder);
     if (known !== undefined) return known;
     if (makes) await makeFolder(folder);
     const real = await requireWritableFolder(target);
-    // Only a process that replaces files can leave names behind.
-    if (force) await removeAbandoned(real);
     this.#real.set(folder, real);
     return real;
   }
@@ -164,7 +162,7 @@ export async function requireWritable(
     requireStdout(json);
     return { file: undefined, isNew: false };
   }
-  const folder = await folders.folderOf(target, { makes: output !== undefined && endsWithSlash(output), force });
+  const folder = await folders.folderOf(target, { makes: output !== undefined && endsWithSlash(output) });
   const file = path.join(folder, path.basename(target));
   if (output === undefined) return { file, isNew: false };
   const isThere = await exists(target);
@@ -181,12 +179,20 @@ function requireStdout(json: boolean | undefined): void {
   if (problem) throw invalidArgument(problem);
 }
 
-/** Writes a torrent to its target. */
+/** Folders without names that killed processes have left there: each is looked at once. */
+const cleaned = new Set<string>();
+
+/** Writes a torrent to its target. Only a process that replaces files can leave names behind. */
 export async function writeTorrent(
   torrent: Torrent,
   target: string,
   options: { force: boolean; mtime: Date },
 ): Promise<void> {
-  if (isStdout(target)) await writeBytes(torrent.bencode(), 'torrent');
-  else await torrent.write(target, options);
+  if (isStdout(target)) return writeBytes(torrent.bencode(), 'torrent');
+  const folder = path.dirname(target);
+  if (options.force && !cleaned.has(folder)) {
+    cleaned.add(folder);
+    await removeAbandoned(folder);
+  }
+  return torrent.write(target, options);
 }

@@ -174,7 +174,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** A copy of the raw `info` dictionary, which the infohash is the hash of. */
   declare readonly infoBytes: Uint8Array;
   /** Issues that did not make the torrent invalid. */
-  readonly warnings: readonly Issue[];
+  declare readonly warnings: readonly Issue[];
   readonly #own: ValidatedBytes;
   #files: readonly TorrentFile[] | undefined;
   #flatFiles: ReadonlyMap<string, FileTreeItem> | undefined;
