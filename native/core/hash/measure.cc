@@ -58,7 +58,7 @@ constexpr double kMargin = 1.05;
 
 // The index of the kernel with which SHA-256 should start.
 std::size_t winner_of_race(const Kernels& kernels) {
-  std::size_t contenders[2];
+  std::size_t contenders[2] = {0, 0};
   std::size_t count = 0;
   for (std::size_t index = 0; index < kernels.count && count < 2; ++index) {
     const Kernel& kernel = *kernels.list[index];
