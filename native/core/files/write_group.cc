@@ -14,7 +14,6 @@
 
 #ifdef __linux__
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -78,10 +77,19 @@ int fill(int descriptor, const NewFile& file) {
   return ::futimens(descriptor, times.data()) == 0 ? 0 : errno;
 }
 
+// File systems by their numbers in <linux/magic.h>, which not every C library has.
+enum : std::uint32_t {
+  kBtrfs = 0x9123683e,
+  kExt4 = 0xef53,
+  kF2fs = 0xf2f52010,
+  kOverlay = 0x794c7630,
+  kTmpfs = 0x01021994,
+  kXfs = 0x58465342
+};
+
 // Whether syncfs writes the content of all files. FUSE and network file systems may do nothing.
 bool syncs_all(int folder) {
-  constexpr std::array<std::uint32_t, 6> kLocal{BTRFS_SUPER_MAGIC,     EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC,
-                                                OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC,      XFS_SUPER_MAGIC};
+  constexpr std::array<std::uint32_t, 6> kLocal{kBtrfs, kExt4, kF2fs, kOverlay, kTmpfs, kXfs};
   struct statfs facts;
   return ::fstatfs(folder, &facts) == 0 && std::any_of(kLocal.begin(), kLocal.end(), [&](auto magic) {
            return static_cast<std::uint32_t>(facts.f_type) == magic;
