@@ -77,6 +77,11 @@ std::size_t ThreadPool::threads() {
   return threads_;
 }
 
+std::size_t ThreadPool::parked() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return parked_.size();
+}
+
 void ThreadPool::run_thread(Task task) {
   Self self{this};
   self_ = &self;

@@ -46,6 +46,8 @@ class ThreadPool {
 
   // The number of threads that are parked or run a task.
   std::size_t threads();
+  // The number of threads that are parked.
+  std::size_t parked();
 
  private:
   // A parked thread. The mutex guards it.
