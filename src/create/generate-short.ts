@@ -148,18 +148,15 @@ async function report(
   await onProgress?.({ bytes, totalBytes: bytes, file: layout.name, seconds, queued: 0 });
 }
 
+/** The fields of {@link PLAIN} that `info` may have too. */
+const IN_INFO = ['name', 'private', 'source', 'updateUrl', 'similar', 'collections', 'pieceLength'];
+const PLAIN_INFO: ReadonlySet<string> = new Set(IN_INFO);
 /** Fields that say no more than what {@link otherFields} writes, or that do not matter for a path root that is a file. */
 const PLAIN: ReadonlySet<string> = new Set([
+  ...IN_INFO,
   'sources',
   'pathRoot',
   'info',
-  'pieceLength',
-  'name',
-  'private',
-  'source',
-  'updateUrl',
-  'similar',
-  'collections',
   'trackers',
   'announce',
   'announceList',
@@ -176,15 +173,6 @@ const PLAIN: ReadonlySet<string> = new Set([
   'skipUnreadable',
   'hidden',
   'attributes',
-]);
-const PLAIN_INFO: ReadonlySet<string> = new Set([
-  'name',
-  'private',
-  'source',
-  'updateUrl',
-  'similar',
-  'collections',
-  'pieceLength',
 ]);
 
 function isPlain({ fields, info }: Draft): boolean {
