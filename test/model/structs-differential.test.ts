@@ -5,7 +5,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { create, is, StructError } from 'superstruct';
 import { BencodeError, decode, LimitError, Torrent, TorrentFields } from '../../src/index.ts';
 import { mutants } from '../support/mutants.ts';
-import { STRUCT_DISAGREEMENTS } from './struct-disagreements.ts';
+
+const IGNORED =
+  'A value that clients ignore: the reader leaves it out with a warning, too. A struct refuses it for the same reason.';
+const ENTRY =
+  'An invalid entry of a list beside `info`: the reader leaves it out with a warning. A struct has no warnings, and must not drop what a caller gives.';
+
+/** The mutants on which a struct and `Torrent.inspect` disagree, with the reasons: one that no mutant shows any more fails too. */
+const STRUCT_DISAGREEMENTS: Readonly<Record<string, string>> = {
+  'refused: announce': IGNORED,
+  'refused: announceList': ENTRY,
+  'refused: createdBy': IGNORED,
+  'refused: creationDate': IGNORED,
+  'refused: nodes': ENTRY,
+  'refused: urlList': ENTRY,
+};
 
 const MUTANTS = 10_000;
 const SEED = 31;
@@ -79,8 +93,8 @@ describe('the struct of a torrent', () => {
       if (!Object.hasOwn(STRUCT_DISAGREEMENTS, what))
         unknown.push(`${all.length} ${what}: ${smallest.toString('latin1').replace(/[^ -~]/g, '.')}`);
     }
-    assert.deepEqual(unknown, [], 'make both agree, or list the reason in test/model/struct-disagreements.ts');
+    assert.deepEqual(unknown, [], 'make both agree, or list the reason in STRUCT_DISAGREEMENTS');
     const gone = Object.keys(STRUCT_DISAGREEMENTS).filter((what) => !found.has(what));
-    assert.deepEqual(gone, [], 'no mutant shows these any more: remove them from test/model/struct-disagreements.ts');
+    assert.deepEqual(gone, [], 'no mutant shows these any more: remove them from STRUCT_DISAGREEMENTS');
   });
 });

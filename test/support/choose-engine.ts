@@ -13,3 +13,13 @@ export function chooseEngine(name: string): () => void {
     else process.env['METAINFO_ENGINE'] = before;
   };
 }
+
+/** Calls a function as if the addon did not load. */
+export async function withoutAddon<T>(work: () => T | Promise<T>): Promise<T> {
+  const restore = chooseEngine('node');
+  try {
+    return await work();
+  } finally {
+    restore();
+  }
+}

@@ -1,4 +1,9 @@
 // Types of the packages that have none, as far as the benches and tests use them.
+declare module 'bencode' {
+  const bencode: { encode(value: unknown): Uint8Array; decode(bytes: Uint8Array): unknown };
+  export default bencode;
+}
+
 declare module 'create-torrent' {
   type Named = Uint8Array & { name: string };
   interface Options {

@@ -9,9 +9,9 @@ import { update } from '../../src/edit/update.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
+import { withoutAddon } from '../support/choose-engine.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/tree.ts';
-import { withoutAddon } from '../support/without-addon.ts';
 
 /** Enough for native code to read, sort and compare the files. */
 const COUNT = 300;

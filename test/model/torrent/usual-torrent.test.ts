@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { sortV2 } from '../../../src/layout/order.ts';
 import { Torrent } from '../../../src/model/torrent/torrent.ts';
 import { noise } from '../../hash/reference.ts';
+import { withoutAddon } from '../../support/choose-engine.ts';
 import { runs } from '../../support/runs.ts';
-import { withoutAddon } from '../../support/without-addon.ts';
 import { build, PIECE } from '../build.ts';
 import { READERS } from '../readers.ts';
 
