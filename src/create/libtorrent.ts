@@ -8,6 +8,7 @@ import type { Encodable } from '../bencode/value.ts';
 import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
 import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, invalidArgument, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
+import { packageFolder } from '../hash/addon.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { toRequestedFile } from '../hash/make-requested-files.ts';
@@ -104,7 +105,7 @@ export function libtorrent(): Addon {
 }
 
 function load(): Addon {
-  const built = path.join(import.meta.dirname, '../../native/libtorrent/build/Release/metainfo_libtorrent.node');
+  const built = path.join(packageFolder(), 'native/libtorrent/build/Release/metainfo_libtorrent.node');
   const file = process.env['METAINFO_LIBTORRENT'] || built;
   const target = { exports: {} };
   try {

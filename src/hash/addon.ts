@@ -1,6 +1,6 @@
 /** The native addon: its loader and its whole interface. No other file loads it. */
+import { createRequire } from 'node:module';
 import path from 'node:path';
-import nodeGypBuild from 'node-gyp-build';
 import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
@@ -287,9 +287,24 @@ export function unavailableMessage(): string | undefined {
   return unavailable?.message;
 }
 
+/** The path or URL of this module or bundle. One in CommonJS has no `import.meta`. */
+const here = (): string => (typeof __filename === 'string' ? __filename : import.meta.url);
+
+/**
+ * The folder of this package, or of the one that is installed beside a bundle.
+ *
+ * @throws {Error} `MODULE_NOT_FOUND` if there is none
+ */
+export function packageFolder(): string {
+  return path.dirname(createRequire(here()).resolve('metainfo/package.json'));
+}
+
 function load(): Addon {
   try {
-    return nodeGypBuild(path.join(import.meta.dirname, '../..')) as Addon;
+    const folder = packageFolder();
+    // A bundler must not follow it.
+    const nodeGypBuild = createRequire(path.join(folder, 'package.json'))('node-gyp-build') as (at: string) => unknown;
+    return nodeGypBuild(folder) as Addon;
   } catch (error) {
     throwIfKernelError(error);
     const [firstLine = ''] = (error as Error).message.split('\n');

@@ -2,10 +2,10 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
-import { packageFile } from '../../create/version.ts';
 import { writeWhole } from '../../disk/write-file.ts';
 import { throwSystemError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { packageFolder } from '../../hash/addon.ts';
 import { printable } from '../../text/printable.ts';
 import { optionsFrom } from '../config/command-line.ts';
 import { type ConfigOptions, configFileOf, configFileOptions, loadConfig } from '../config/load.ts';
@@ -65,6 +65,6 @@ async function init({ force = false, json, ...options }: ConfigCommandOptions): 
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 }).catch(
       throwSystemError(path.dirname(file), 'write'),
     );
-  await writeWhole(file, await readFile(packageFile('docs/config.example.toml')), { force });
+  await writeWhole(file, await readFile(path.join(packageFolder(), 'docs/config.example.toml')), { force });
   await writeResult({ json }, { path: file }, [`${printable(file)}: written`]);
 }
