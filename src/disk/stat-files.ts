@@ -2,8 +2,9 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { constants as osConstants } from 'node:os';
-import { throwSystemError } from '../errors/errors.ts';
+import { errnoName, fromSystemError } from '../errors/errors.ts';
 import { addonOrNull } from '../hash/addon.ts';
+import { withinSecond } from '../hash/read.ts';
 import { nameBytes, systemPath } from '../text/name-bytes.ts';
 
 /** The fields of `fs.Stats` that a scan uses. */
@@ -47,14 +48,6 @@ function numbersOf({ mode, size, mtimeNs, ctimeNs, dev, ino }: BigIntStats): num
   return [0, Number(mode), Number(size), mtime.ms, ctime.ms, Number(dev), Number(ino), mtime.ns, ctime.ns];
 }
 
-const SECOND = 1_000_000_000n;
-
-/** A time as Node's milliseconds, and its nanoseconds within the second. */
-function withinSecond(time: bigint): { ms: number; ns: number } {
-  const ns = ((time % SECOND) + SECOND) % SECOND;
-  return { ms: Number((time - ns) / SECOND) * 1e3 + Number(ns) / 1e6, ns: Number(ns) };
-}
-
 /** The number of a system error. */
 export function errnoOf({ code = 'EIO', errno }: NodeJS.ErrnoException): number {
   // Use the code: on Windows, `errno` is a number of libuv's own. libuv has no name for some errors, such as EDQUOT.
@@ -68,8 +61,12 @@ export function errnoOf({ code = 'EIO', errno }: NodeJS.ErrnoException): number 
  * @param real The path without links.
  * @param shown The path as the user knows it, for errors.
  */
-export function statusOf(real: string, shown: string): Promise<Status> {
-  return stat(systemPath(real)).catch(throwSystemError(shown, 'read'));
+export async function statusOf(real: string, shown: string): Promise<Status> {
+  // The times of all files come from one function: those of Node, Bun and Deno have different precision.
+  const [errno, mode, size, mtimeMs, ctimeMs] = (await statFiles([{ real }])) as unknown as number[];
+  if (errno === 0) return { mode, size, mtimeMs, ctimeMs } as Status;
+  const code = errnoName(errno as number);
+  throw fromSystemError(Object.assign(new Error(code), { code }), shown, 'read');
 }
 
 export function isFolder(status: Status): boolean {

@@ -5,7 +5,7 @@ import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { nameText } from '../text/name-bytes.ts';
 import type { RequestedFile } from './engine.ts';
-import { readFully } from './read.ts';
+import { readFully, withinSecond } from './read.ts';
 
 const LINK_IN_PATH = 'there is a symbolic link in its path';
 
@@ -36,11 +36,12 @@ export async function openRequested(file: RequestedFile): Promise<FileHandle> {
 /** @throws {MetainfoError} `ERR_FILE_CHANGED` or `ERR_NOT_A_FILE` when an open file is not as it was planned */
 export async function requireAsRequested(handle: FileHandle, file: RequestedFile): Promise<void> {
   const path = pathOf(file);
-  const stats = await handle.stat();
+  const stats = await handle.stat({ bigint: true });
   if (!stats.isFile()) throw notAFile(path);
-  if (stats.size !== file.size) throw changed(path, `its size went from ${file.size} to ${stats.size} bytes`);
-  if (stats.nlink === 0) throw changed(path, 'it was deleted or replaced');
-  const sameTime = Number.isNaN(file.mtimeMs) || stats.mtimeMs === file.mtimeMs;
+  const size = Number(stats.size);
+  if (size !== file.size) throw changed(path, `its size went from ${file.size} to ${size} bytes`);
+  if (stats.nlink === 0n) throw changed(path, 'it was deleted or replaced');
+  const sameTime = Number.isNaN(file.mtimeMs) || withinSecond(stats.mtimeNs).ms === file.mtimeMs;
   if (!sameTime) throw changed(path, 'its modification time changed');
 }
 
@@ -58,7 +59,8 @@ export async function requireNoLinks({ fd }: FileHandle, file: RequestedFile): P
     realpath(file.path as string | Buffer, bytes),
   );
   const planned = typeof file.path === 'string' ? Buffer.from(nodePath.resolve(file.path)) : (file.path as Buffer);
-  if (!actual.equals(planned)) throw changed(path, LINK_IN_PATH);
+  // Deno gives text.
+  if (Buffer.compare(Buffer.from(actual), planned) !== 0) throw changed(path, LINK_IN_PATH);
 }
 
 /** Fills a buffer from `position` on. @throws {MetainfoError} `ERR_FILE_CHANGED` when the file ends before */

@@ -1,6 +1,17 @@
 /** Reads from open files. */
 import type { FileHandle } from 'node:fs/promises';
 
+const SECOND = 1_000_000_000n;
+
+/**
+ * A time of `BigIntStats` as Node's milliseconds, and its nanoseconds within the second. All times come from there, because the
+ * other times of Deno have another precision.
+ */
+export function withinSecond(time: bigint): { ms: number; ns: number } {
+  const ns = ((time % SECOND) + SECOND) % SECOND;
+  return { ms: Number((time - ns) / SECOND) * 1e3 + Number(ns) / 1e6, ns: Number(ns) };
+}
+
 /** Node aborts the process when it is asked for 2 GiB at once. */
 const MAX_READ = 2 ** 30;
 
