@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { ISSUE_CODES, type IssueCode } from '../../src/errors/codes.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import { formatMagnet, type Magnet, parseMagnet } from '../../src/magnet/magnet.ts';
 import { noise } from '../hash/reference.ts';
@@ -127,8 +128,8 @@ describe('magnet links', () => {
       const { warnings, ...rest } = parseMagnet(`${XT}&${parameter}`);
       assert.deepEqual(rest, { ...withoutWarnings(parseMagnet(XT)), ...changed }, shortened);
       assert.deepEqual(
-        warnings.map((issue) => [issue.code, issue.severity, issue.offset]),
-        [[code, 'warning', XT.length + 1]],
+        warnings.map((issue) => [issue.code, issue.severity, issue.offset, issue.spec]),
+        [[code, 'warning', XT.length + 1, ISSUE_CODES[code as IssueCode].spec]],
         shortened,
       );
       assert.deepEqual(parseMagnet(`${XT}&${parameter}`, { context: { profile: 'compat' } }), { ...rest, warnings });
