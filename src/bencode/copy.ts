@@ -1,13 +1,6 @@
 /** Copies of bytes and values for callers, who may change or transfer them. */
-import { isMap, isProxy, isUint8Array } from 'node:util/types';
+import { copyOf, isMap, isProxy, isUint8Array } from '../platform/node.ts';
 import { type BencodeValue, RawBencode } from './value.ts';
-
-/** A copy with an ArrayBuffer of its own. It has the same class, because callers may use the methods of a Buffer. */
-export function copyOf(bytes: Uint8Array): Uint8Array {
-  const copy = Buffer.isBuffer(bytes) ? Buffer.allocUnsafeSlow(bytes.length) : new Uint8Array(bytes.length);
-  copy.set(bytes);
-  return copy;
-}
 
 /** A copy of a value with all lists, dictionaries and bytes in it. Other objects are kept. A value may contain itself. */
 export function copyOfValue<T>(value: T): T {

@@ -1,6 +1,6 @@
 /** The bencode decoder: strict, iterative and bounded by limits. It knows nothing of torrents. */
-import { isSharedArrayBuffer } from 'node:util/types';
 import { bytesOf, checkOptions, Flag, type OptionStructs, Text, Unchecked } from '../errors/guard.ts';
+import { isSharedArrayBuffer, latin1Text } from '../platform/node.ts';
 import { type BencodeCode, BencodeError, type ForgivableCode } from './bencode-error.ts';
 import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { notBencode, tooManyBytes } from './other-format.ts';
@@ -128,8 +128,6 @@ export function decodeTrusted(bytes: Uint8Array, options: TrustedDecodeOptions):
 
 class Decoder {
   readonly #bytes: Uint8Array;
-  /** The same memory as a Buffer, for its latin1 decoding. */
-  readonly #buffer: Buffer;
   readonly #spanKey: string | null;
   readonly #limits: Readonly<Record<LimitName, number>>;
   readonly #tolerant: boolean;
@@ -150,8 +148,6 @@ class Decoder {
     if (bytes.length === 0) throw new BencodeError('empty', 0, 'there is no data');
     // Another thread could change shared memory after it was checked.
     this.#bytes = isSharedArrayBuffer(bytes.buffer) ? new Uint8Array(bytes) : bytes;
-    const { buffer, byteOffset, byteLength } = this.#bytes;
-    this.#buffer = Buffer.from(buffer, byteOffset, byteLength);
     this.#spanKey = span ?? null;
     this.#tolerant = tolerant;
     this.#raw = raw;
@@ -284,7 +280,7 @@ class Decoder {
     top.keyFrom = from;
     top.keyTo = this.#at;
     if (!top.map) return;
-    top.key = this.#buffer.toString('latin1', from, this.#at);
+    top.key = latin1Text(this.#bytes, from, this.#at);
     if (this.#stack.length === 1 && top.key === this.#spanKey) this.#spanStart = this.#at;
   }
 
@@ -329,7 +325,7 @@ class Decoder {
   #readInteger(): number | bigint {
     const first = this.#at + 1;
     this.#skipInteger();
-    const text = this.#buffer.toString('latin1', first, this.#at - 1);
+    const text = latin1Text(this.#bytes, first, this.#at - 1);
     // Adding 0 turns -0 into 0.
     if (text.length <= SAFE_DIGITS) return Number(text) + 0;
     const value = BigInt(text);

@@ -1,7 +1,16 @@
 /** The bencode encoder: canonical and iterative. */
-import { isMap, isProxy, isUint8Array } from 'node:util/types';
 import { type MetainfoError, shown } from '../errors/errors.ts';
 import { bytesOf, invalidArgument } from '../errors/guard.ts';
+import {
+  concatBytes,
+  isMap,
+  isProxy,
+  isUint8Array,
+  latin1Bytes,
+  latin1Text,
+  shortBytes,
+  utf8Bytes,
+} from '../platform/node.ts';
 import { BYTES, codeUnitsAtMost, type Encodable, isObjectPrototype, RawBencode, toKey } from './value.ts';
 
 /** The depth from which cycles are looked for: a power of two above any usual depth. */
@@ -40,7 +49,7 @@ interface Level {
  * ```
  */
 export function encode(value: Encodable): Uint8Array {
-  return Buffer.concat(encodeParts(value));
+  return concatBytes(encodeParts(value));
 }
 
 /** Encodes a value like {@link encode}, but as parts that follow each other: long byte strings are not copied. */
@@ -115,7 +124,7 @@ function withTextKeys(map: ReadonlyMap<string | Uint8Array, Encodable>): Readonl
   for (const key of map.keys()) hasBytes ||= isUint8Array(key);
   if (!hasBytes) return map as ReadonlyMap<string, Encodable>;
   const entries = [...map].map(([key, value]): [string, Encodable] => [
-    isUint8Array(key) ? Buffer.from(key).toString('latin1') : key,
+    isUint8Array(key) ? latin1Text(key) : key,
     value,
   ]);
   const result = new Map(entries);
@@ -150,7 +159,7 @@ function badKey(key: unknown): MetainfoError {
 /** A buffer of bencode that grows. Short values are copied into chunks; long byte strings are kept as views until the end. */
 class Writer {
   readonly #parts: Uint8Array[] = [];
-  #chunk = Buffer.allocUnsafe(SHORT);
+  #chunk = shortBytes(SHORT);
   /** The start of the bytes in the chunk that are not yet in `#parts`. */
   #start = 0;
   #at = 0;
@@ -178,7 +187,7 @@ class Writer {
 
   text(text: string): void {
     if (!codeUnitsAtMost(text, 0x7f)) {
-      this.string(Buffer.from(text, 'utf8'));
+      this.string(utf8Bytes(text));
       return;
     }
     this.#length(text.length);
@@ -204,7 +213,7 @@ class Writer {
   /** Writes a latin1 string, one byte per character, without a length. */
   latin1(text: string): void {
     if (text.length > SHORT) {
-      this.bytes(Buffer.from(text, 'latin1'));
+      this.bytes(latin1Bytes(text));
       return;
     }
     this.#reserve(text.length);
@@ -228,7 +237,7 @@ class Writer {
   #reserve(size: number): void {
     if (this.#at + size <= this.#chunk.length) return;
     this.#flush();
-    this.#chunk = Buffer.allocUnsafe(Math.min(LARGEST_CHUNK, this.#chunk.length * 4));
+    this.#chunk = shortBytes(Math.min(LARGEST_CHUNK, this.#chunk.length * 4));
     this.#start = 0;
     this.#at = 0;
   }

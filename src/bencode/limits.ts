@@ -1,8 +1,8 @@
 /** The limits on untrusted input, their defaults and the error that is thrown beyond them. */
-import { constants } from 'node:buffer';
 import { MetainfoError, optionText } from '../errors/errors.ts';
 import { checkOptions, expected, type OptionStructs } from '../errors/guard.ts';
 import { shareClass } from '../errors/shared.ts';
+import { MAX_TEXT } from '../platform/node.ts';
 
 /**
  * Bounds on the time and memory that untrusted input may take. You can lower or raise each of them.
@@ -107,7 +107,7 @@ const forAll = <T>(value: T) => Object.fromEntries(limitNames.map((name) => [nam
 /** No limits but the longest string of JavaScript, for data that was within the limits of the caller when it was read. */
 export const NO_LIMITS: Readonly<Record<LimitName, number>> = {
   ...forAll(Infinity),
-  text: constants.MAX_STRING_LENGTH,
+  text: MAX_TEXT,
 };
 
 /** The input exceeds one of the {@link Limits}. */

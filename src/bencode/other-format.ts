@@ -1,5 +1,6 @@
 /** Recognizes data of other formats by its first bytes, for users who pass a web page, a link or a film as a torrent. */
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: many formats begin with control characters
+import { latin1Text } from '../platform/node.ts';
 import { BencodeError } from './bencode-error.ts';
 import { LimitError } from './limits.ts';
 
@@ -33,7 +34,7 @@ const formats = (): readonly (readonly [RegExp, OtherFormat, what: string])[] =>
 
 /** The error for data that is no bencode because it is something else; null if its first bytes do not tell. */
 export function notBencode(head: Uint8Array): BencodeError | null {
-  const text = Buffer.from(head.subarray(0, HEAD)).toString('latin1');
+  const text = latin1Text(head.subarray(0, HEAD));
   const known = formats().find(([start]) => start.test(text));
   if (known) return new BencodeError('bad_character', 0, `this is ${known[2]}, not bencode`, known[1]);
   return /^[^dli0-9]/s.test(text) ? new BencodeError('bad_character', 0, 'no value starts with this byte') : null;

@@ -1,4 +1,5 @@
 /** A cursor over checked bencode: reads large, regular structures in place, without building values. */
+import { latin1Bytes, latin1Text } from '../platform/node.ts';
 import { BYTES, SAFE_DIGITS, textOrNull } from './value.ts';
 
 const { COLON, DICTIONARY, END, INTEGER, LIST, MINUS, ZERO } = BYTES;
@@ -8,7 +9,7 @@ const DOT = 0x2e;
 
 /** Returns the bytes of ASCII bencode, for {@link Cursor.skipExpected}. */
 export function template(text: string): Uint8Array {
-  return Buffer.from(text, 'latin1');
+  return latin1Bytes(text);
 }
 
 /** Reads bencode in place. The decoder must have checked the bytes before. */
@@ -18,11 +19,9 @@ export class Cursor {
   at = 0;
   /** Whether the last text needs the full checks of a file name: it is not ASCII, or has dots or path separators. */
   suspicious = false;
-  readonly #buffer: Buffer & { latin1Slice(start: number, end: number): string };
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) as never;
   }
 
   get next(): number {
@@ -73,13 +72,13 @@ export class Cursor {
         odd = true;
     }
     this.suspicious = odd || !ascii;
-    return ascii ? this.#buffer.latin1Slice(from, to) : textOrNull(this.bytes, from, to);
+    return ascii ? latin1Text(this.bytes, from, to) : textOrNull(this.bytes, from, to);
   }
 
   /** Reads a string as latin1, one character per byte. */
   latin1(): string {
     const from = this.skipString();
-    return this.#buffer.latin1Slice(from, this.at);
+    return latin1Text(this.bytes, from, this.at);
   }
 
   /** Skips one value. */

@@ -1,7 +1,7 @@
 /** The types of bencoded values, and conversions between text, keys and bytes. */
-import { isUtf8 } from 'node:buffer';
 import { bytesOf } from '../errors/guard.ts';
 import { shareClass } from '../errors/shared.ts';
+import { isUtf8, latin1Bytes, latin1Text, utf8Bytes, utf8Text } from '../platform/node.ts';
 
 /**
  * A decoded value (BEP 3). Byte strings are views of the input. Integers are numbers if those are exact, otherwise bigints.
@@ -62,7 +62,7 @@ export function isObjectPrototype(value: object): boolean {
 /** Turns text into a dictionary key: a latin1 string with one character per UTF-8 byte. */
 export function toKey(text: string): string {
   if (codeUnitsAtMost(text, 0x7f)) return text;
-  return Buffer.from(text, 'utf8').toString('latin1');
+  return latin1Text(utf8Bytes(text));
 }
 
 /** Whether every UTF-16 code unit of a text is at most `max`. */
@@ -72,14 +72,9 @@ export function codeUnitsAtMost(text: string, max: number): boolean {
 }
 
 /** Turns a dictionary key into the bytes that it stands for. */
-export function keyBytes(key: string): Buffer {
-  return Buffer.from(key, 'latin1');
+export function keyBytes(key: string): Uint8Array {
+  return latin1Bytes(key);
 }
-
-const { latin1Slice, utf8Slice } = Buffer.prototype as unknown as Record<
-  'latin1Slice' | 'utf8Slice',
-  (this: Uint8Array, start: number, end: number) => string
->;
 
 /**
  * Decodes a byte string as UTF-8; returns null if it is not UTF-8. A torrent may hold millions of invalid strings, and a
@@ -88,13 +83,8 @@ const { latin1Slice, utf8Slice } = Buffer.prototype as unknown as Record<
 export function textOrNull(bytes: Uint8Array, from = 0, to = bytes.length): string | null {
   let at = from;
   while (at < to && (bytes[at] as number) < 0x80) at += 1;
-  if (at === to) return latin1Slice.call(bytes, from, to);
-  return isUtf8(bytes.subarray(at, to)) ? utf8Slice.call(bytes, from, to) : null;
-}
-
-/** Decodes a byte string as UTF-8, with U+FFFD in place of invalid bytes. */
-export function lossyText(bytes: Uint8Array): string {
-  return utf8Slice.call(bytes, 0, bytes.length);
+  if (at === to) return latin1Text(bytes, from, to);
+  return isUtf8(bytes.subarray(at, to)) ? utf8Text(bytes, from, to) : null;
 }
 
 /**

@@ -1,6 +1,4 @@
 /** The fields of a draft, and the rules that they must follow. */
-import path from 'node:path';
-import { isMap } from 'node:util/types';
 import { optional, refine, type Struct, type, unknown } from 'superstruct';
 import { encodeParts } from '../bencode/encode.ts';
 import type { BencodeMap, Encodable } from '../bencode/value.ts';
@@ -33,6 +31,7 @@ import {
 } from '../model/primitives.ts';
 import { addFailures, failuresOf } from '../model/rules/rules.ts';
 import { TorrentFields } from '../model/torrent/torrent-fields.ts';
+import { basename, currentFolder, isAbsolute, isMap, resolvePath } from '../platform/node.ts';
 import { checkSources, frozenSources, type Source } from './sources/sources.ts';
 
 /** The fields of a draft: the fields of a Torrent, all optional, and shorthands for the common ones. */
@@ -171,7 +170,7 @@ export function infoOf(fields: TorrentCreateFields, pathRoot: string): InfoDictH
   if (only !== undefined && !only.includes('/')) return { ...info, name: only };
   if (sources && !paths && given === undefined)
     throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: give it one (name).');
-  const onDisk = path.basename(pathRoot);
+  const onDisk = basename(pathRoot);
   const name = normalize ? onDisk.normalize('NFC') : onDisk;
   if (name !== '') return { ...info, name };
   const message = `The path root ${pathRoot} has no name: give the torrent one (name).`;
@@ -180,7 +179,7 @@ export function infoOf(fields: TorrentCreateFields, pathRoot: string): InfoDictH
 
 /** The components of an entry of `paths`, relative to the path root; null if the entry is outside. */
 export function relativeParts(entry: string, pathRoot: string): string[] | null {
-  return componentsWithin(pathRoot, path.resolve(pathRoot, entry));
+  return componentsWithin(pathRoot, resolvePath(pathRoot, entry));
 }
 
 /** The fields that say how the disk is read. */
@@ -306,10 +305,10 @@ export const TorrentCreateFields: Struct<TorrentCreateFields, Schema> = Object.e
 );
 
 /** Paths must be beneath the path root. The scan checks where links lead. */
-function checkPaths({ paths, pathRoot = process.cwd() }: TorrentCreateFields, issues: Issues): void {
+function checkPaths({ paths, pathRoot = currentFolder() }: TorrentCreateFields, issues: Issues): void {
   if (Array.isArray(paths) && paths.length === 0)
     issues.add('paths', ['paths'], 'expected at least one path, got none');
-  if (!Array.isArray(paths) || typeof pathRoot !== 'string' || !path.isAbsolute(pathRoot)) return;
+  if (!Array.isArray(paths) || typeof pathRoot !== 'string' || !isAbsolute(pathRoot)) return;
   for (const [index, entry] of paths.entries()) {
     if (typeof entry !== 'string' || relativeParts(entry, pathRoot)) continue;
     issues.add('paths', ['paths', index], `expected a path beneath ${pathRoot}, got ${shown(entry)}`);

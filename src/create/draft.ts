@@ -1,5 +1,4 @@
 /** The draft of a torrent: its fields, checked once, and its methods. */
-import path from 'node:path';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, Flag, type OptionStructs, readSafely, Signal } from '../errors/guard.ts';
 import { shareClass } from '../errors/shared.ts';
@@ -8,6 +7,7 @@ import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
+import { basename, currentFolder } from '../platform/node.ts';
 import { checkedFields, type Draft, infoOf, type TorrentCreateFields } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { type FileTimes, fileTimesOf } from './file-times.ts';
@@ -225,7 +225,7 @@ export class TorrentCreate implements Draft {
   }
 
   #singlePath(): string {
-    return namesSingleFile(this) ? (this.info.name as string) : path.basename(this.pathRoot);
+    return namesSingleFile(this) ? (this.info.name as string) : basename(this.pathRoot);
   }
 }
 shareClass(TorrentCreate, 'TorrentCreate');
@@ -236,7 +236,7 @@ function checkedDraft(input: object, { anyUrl = false } = {}): Draft {
     requireFields(input);
     return checkedFields(input, { anyUrl });
   });
-  const pathRoot = fields.pathRoot ?? process.cwd();
+  const pathRoot = fields.pathRoot ?? currentFolder();
   const info = infoOf(fields, pathRoot);
   return { fields, pathRoot, info, createdBy: fields.createdBy === undefined ? CREATED_BY : fields.createdBy };
 }

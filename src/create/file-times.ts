@@ -1,8 +1,8 @@
 /** The times of a torrent's files, which tell a later update which files are unchanged. */
-import { isFloat64Array } from 'node:util/types';
 import { expected, invalidArgument } from '../errors/guard.ts';
 import { FileTable } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
+import { isFloat64Array } from '../platform/node.ts';
 
 /** When the files of a torrent were last changed, in the order of `torrent.files`. NaN: the file is not on disk. */
 export interface FileTimes {

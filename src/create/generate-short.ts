@@ -1,6 +1,5 @@
 /** Generates the torrent of one short file, in memory or on disk, with few steps and fewer promises. */
 import { stat } from 'node:fs/promises';
-import { isSharedArrayBuffer } from 'node:util/types';
 import { encode } from '../bencode/encode.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
@@ -26,6 +25,7 @@ import { createdTorrent } from '../model/torrent/created-torrent.ts';
 import { noFields, type TopLevelFields } from '../model/torrent/top-level.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { lazyTorrent, type UsualLists } from '../model/torrent/usual-torrent.ts';
+import { isSharedArrayBuffer, uptime } from '../platform/node.ts';
 import { systemPath } from '../text/name-bytes.ts';
 import { encodedSizes, keysOf, withContent } from './assemble.ts';
 import { hasWishes } from './choose-length.ts';
@@ -99,7 +99,7 @@ async function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): 
   const { pathRoot } = draft;
   const pieceLength = pieceLengthOf(draft, version, MAX_SHORT);
   if (pieceLength === null) return null;
-  const started = process.uptime();
+  const started = uptime();
   const job = short.hashFile(pathRoot, version, pieceLength);
   const removeListener = onAbort(signal, () => job.cancel());
   const hashed = await job.done;
@@ -107,7 +107,7 @@ async function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): 
   throwIfAborted(signal);
   const layout = hashed && layoutOf(draft, { ...hashed.file, diskPath: pathRoot }, version);
   if (!layout || (await isInput(outputPath, layout))) return null;
-  await report(draft, layout, { ...options, seconds: process.uptime() - started });
+  await report(draft, layout, { ...options, seconds: uptime() - started });
   return assembled(layout, hashed.digests);
 }
 

@@ -5,6 +5,7 @@ import type { checkedResources, Digests, HashRequest, RequestedFiles } from '../
 import { toRequestedFiles, toRequestedFilesAt } from '../hash/make-requested-files.ts';
 import { NO_PATH } from '../hash/match-paths.ts';
 import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
+import { concatBytes } from '../platform/node.ts';
 import type { HashCache } from './cache/cache.ts';
 import type { TorrentDigests } from './files-to-hash.ts';
 import type { GenerateOptions } from './options.ts';
@@ -112,7 +113,7 @@ async function hashUnknown(layout: SizedLayout, options: HashOptions): Promise<H
   return {
     digests: {
       lengths: null,
-      pieces: version === 'v2' ? null : Buffer.concat(each.map((file) => file.pieces)),
+      pieces: version === 'v2' ? null : concatBytes(each.map((file) => file.pieces)),
       trees: version === 'v1' ? null : packTrees(each),
     },
     bytesRead: bytesOf(unknown, layout),
@@ -125,7 +126,7 @@ async function hashOthers(layout: SizedLayout, known: KnownDigests, options: Has
   const { lengths, length: count } = files;
   const unknown = indexesOf(count, (index) => known.indexes[index] === NO_PATH);
   const { v1 = NOTHING, v2 = { roots: NOTHING, layers: NOTHING } } = await hashFilesAt(unknown, layout, options);
-  const roots = Buffer.alloc(count * 32);
+  const roots = new Uint8Array(count * 32);
   const layers: Uint8Array[] = [];
   const pieces: Uint8Array[] = [];
   let [read, piece, layer] = [0, 0, 0];
@@ -151,8 +152,8 @@ async function hashOthers(layout: SizedLayout, known: KnownDigests, options: Has
   }
   const digests = {
     lengths: null,
-    pieces: version === 'v2' ? null : Buffer.concat(pieces),
-    trees: { roots, layers: Buffer.concat(layers) },
+    pieces: version === 'v2' ? null : concatBytes(pieces),
+    trees: { roots, layers: concatBytes(layers) },
   };
   return { digests, bytesRead: bytesOf(unknown, layout) };
 }

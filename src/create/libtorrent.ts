@@ -6,7 +6,7 @@ import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import type { Encodable } from '../bencode/value.ts';
 import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
-import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, invalidArgument, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
 import { packageFolder } from '../hash/addon.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
@@ -18,6 +18,7 @@ import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } fr
 import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
+import { errnoName } from '../platform/node.ts';
 import { type PieceLengthWishes, WISHES } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ContentFile } from './find-files.ts';

@@ -4,6 +4,7 @@ import { isPadFile } from '../layout/padding.ts';
 import { type FlatFile, flattenTree } from '../model/file-tree.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { compareBytes } from '../platform/node.ts';
 import type { Draft } from './draft-fields.ts';
 
 /**
@@ -36,7 +37,7 @@ function requireMatchingFiles({ files, fileTree }: Draft['info'], torrent: Torre
 }
 
 function differ(a: Uint8Array | null | undefined, b: Uint8Array | null | undefined): boolean {
-  return a != null && b != null && Buffer.compare(a, b) !== 0;
+  return a != null && b != null && compareBytes(a, b) !== 0;
 }
 
 function mismatch(field: string): MetainfoError {

@@ -1,11 +1,10 @@
 /** Orders the files of a table: on a native thread if there are many. */
-import { isAscii } from 'node:buffer';
-import { setImmediate as nextRound } from 'node:timers/promises';
 import { MetainfoError } from '../errors/errors.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import { tableResult } from '../hash/table-jobs.ts';
 import { FileTable, type PathColumn, pathAt, type TableFile } from '../layout/file-table.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
+import { concatBytes, isAscii, nextRound, utf8Bytes, utf8Length } from '../platform/node.ts';
 
 /** Sorting fewer files takes less time than starting a native thread. */
 export const MANY_FILES = 256;
@@ -73,18 +72,18 @@ function collisionIn(files: readonly TableFile[]): number {
 /** The paths with `/`, lower-cased: only JavaScript knows how to do that for all of Unicode. */
 async function lowerCased(paths: PathColumn): Promise<PathColumn> {
   const ends = new Uint32Array(paths.ends.length);
-  const parts: Buffer[] = [];
+  const parts: Uint8Array[] = [];
   let end = 0;
   for (let first = 0; first < ends.length; first += PATHS_PER_STEP) {
     let text = '';
     for (let i = first; i < Math.min(ends.length, first + PATHS_PER_STEP); i += 1) {
       const path = pathAt(paths, i).join('/').toLowerCase();
-      end += Buffer.byteLength(path);
+      end += utf8Length(path);
       ends[i] = end;
       text += path;
     }
-    parts.push(Buffer.from(text));
+    parts.push(utf8Bytes(text));
     await nextRound();
   }
-  return { bytes: Buffer.concat(parts), ends };
+  return { bytes: concatBytes(parts), ends };
 }

@@ -4,6 +4,7 @@ import { MetainfoError, shown } from '../errors/errors.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
 import { encodeFields } from '../model/field.ts';
 import { MAX_YEAR } from '../model/primitives.ts';
+import { variable } from '../platform/node.ts';
 import { storedUrl } from '../text/urls.ts';
 import type { Draft, TorrentCreateFields } from './draft-fields.ts';
 
@@ -64,7 +65,7 @@ export function otherFields({ fields, info: given, createdBy }: Draft): Map<stri
 
 /** The date of reproducible builds (https://reproducible-builds.org/specs/source-date-epoch/); null if it is not set. */
 function sourceDate(): Date | null {
-  const epoch = process.env['SOURCE_DATE_EPOCH'];
+  const epoch = variable('SOURCE_DATE_EPOCH');
   if (epoch === undefined || epoch === '') return null;
   const date = new Date(Number(epoch) * 1000);
   if (/^\d+$/.test(epoch) && date.getUTCFullYear() <= MAX_YEAR) return date;

@@ -1,5 +1,4 @@
 /** Lays out a torrent: finds and orders the files, chooses the piece length, lays out pad files and warns. It reads no content. */
-import { constants } from 'node:fs';
 import type { Encodable } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import type { ScanOptions } from '../disk/scan.ts';
@@ -13,6 +12,7 @@ import { checkPieceLength, choosePieceLength, UNKNOWN_PIECE_LENGTH } from '../la
 import { requireTorrentName } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
 import { flattenTree } from '../model/file-tree.ts';
+import { isWindows } from '../platform/node.ts';
 import { hasWishes, lengthFor, type PieceLengthWishes } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ListedFile } from './file-list.ts';
@@ -134,6 +134,8 @@ export function attrsOf({ info: { files, fileTree } }: Draft): ReadonlyMap<strin
   return new Map(given.flatMap(({ path, attr }) => (attr == null ? [] : [[path.join('/'), attr]])));
 }
 
+/** The bit of a mode that lets the owner execute the file. */
+const EXECUTABLE = 0o100;
 /** Files whose status is asked for at once. */
 const FILES_PER_STAT = 4096;
 
@@ -155,7 +157,7 @@ async function withDiskAttrs(
   const onDisk: { path: readonly string[]; real: string }[] = [];
   for (const { path, diskPath, symlinkPath } of files) {
     // Like libtorrent: the mode of a link lets everybody execute it, except on Windows.
-    if (symlinkPath) add(path, `${hidden(path)}${process.platform === 'win32' ? '' : 'x'}l`);
+    if (symlinkPath) add(path, `${hidden(path)}${isWindows ? '' : 'x'}l`);
     else if (diskPath !== undefined) onDisk.push({ path, real: diskPath });
   }
   for (let first = 0; first < onDisk.length; first += FILES_PER_STAT) {
@@ -163,7 +165,7 @@ async function withDiskAttrs(
     const numbers = await statFiles(some);
     for (const [i, { path }] of some.entries()) {
       const mode = numbers[i * STAT_NUMBERS + 1] as number;
-      add(path, `${hidden(path)}${(mode & constants.S_IXUSR) === 0 ? '' : 'x'}`);
+      add(path, `${hidden(path)}${(mode & EXECUTABLE) === 0 ? '' : 'x'}`);
     }
   }
   return attrs;

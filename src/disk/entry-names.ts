@@ -44,7 +44,7 @@ export async function namesIn(folder: string): Promise<FolderNames> {
 }
 
 /** Shows a name that is not UTF-8: printable ASCII characters as they are, all other bytes as \xNN. */
-export function escaped(bytes: Buffer): string {
+export function escaped(bytes: Uint8Array): string {
   const hex = (byte: number) => `\\x${byte.toString(16).padStart(2, '0')}`;
   return [...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : hex(byte))).join('');
 }

@@ -1,8 +1,8 @@
 /** The result of a listing of folders, and the helpers of both listings: native, and with Node's functions. */
 import { constants } from 'node:fs';
 import { access, open } from 'node:fs/promises';
-import { errnoName } from '../errors/errors.ts';
 import type { FileColumns } from '../layout/file-table.ts';
+import { errnoName } from '../platform/node.ts';
 import { errnoOf, type Status } from './stat-files.ts';
 
 /**

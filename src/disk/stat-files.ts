@@ -2,9 +2,10 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { constants as osConstants } from 'node:os';
-import { errnoName, fromSystemError } from '../errors/errors.ts';
+import { fromSystemError } from '../errors/errors.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import { withinSecond } from '../hash/read.ts';
+import { errnoName } from '../platform/node.ts';
 import { nameBytes, systemPath } from '../text/name-bytes.ts';
 
 /** The fields of `fs.Stats` that a scan uses. */

@@ -2,10 +2,11 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { errnoName, fromSystemError, MetainfoError, optionText, throwSystemError } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError, optionText, throwSystemError } from '../errors/errors.ts';
 import type { Addon } from '../hash/addon.ts';
 import { Limiter } from '../hash/limiter.ts';
 import { closeRead } from '../hash/read.ts';
+import { errnoName } from '../platform/node.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
 import { groupWriter, writeInGroup } from './write-group.ts';
 

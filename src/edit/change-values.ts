@@ -1,5 +1,4 @@
 /** Checks the changes that a caller of `edit` passes: their values as a draft checks them. */
-import { isMap } from 'node:util/types';
 import { optional, refine, type Struct, type } from 'superstruct';
 import { requireEncodable, requireUrls } from '../create/draft-fields.ts';
 import { ValidationError } from '../errors/errors.ts';
@@ -20,6 +19,7 @@ import {
 } from '../model/primitives.ts';
 import { addFailures } from '../model/rules/rules.ts';
 import { toInfohash } from '../model/value-fields.ts';
+import { isMap } from '../platform/node.ts';
 import type { TorrentChanges } from './changes.ts';
 
 const Text = refine(AnyText, 'not_utf8', (text) => text.isWellFormed() || 'expected a well-formed text');

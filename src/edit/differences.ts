@@ -1,7 +1,7 @@
 /** Compares two torrents key by key. */
-import { copyOf } from '../bencode/copy.ts';
 import { checkArgument } from '../errors/guard.ts';
 import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { compareBytes, copyOf } from '../platform/node.ts';
 import { decodeOwn } from './replace-fields.ts';
 import { type Entries, entriesOf } from './splice.ts';
 
@@ -48,12 +48,12 @@ function differingEntries(before: Entries, after: Entries, ignoredKey?: string):
   const [old, now] = [byKey(before), byKey(after)];
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
     const [a, b] = [old.get(key), now.get(key)];
-    if (key === ignoredKey || (a && b && Buffer.compare(a, b) === 0)) return [];
+    if (key === ignoredKey || (a && b && compareBytes(a, b) === 0)) return [];
     return [{ key, before: a && decodeOwn(copyOf(a)), after: b && decodeOwn(copyOf(b)) }];
   });
 }
 
 /** Whether two torrents have the same infohashes. */
 export function hasSameInfo(before: Torrent, after: Torrent): boolean {
-  return Buffer.compare(TorrentBase.bytesOf(before).infoBytes, TorrentBase.bytesOf(after).infoBytes) === 0;
+  return compareBytes(TorrentBase.bytesOf(before).infoBytes, TorrentBase.bytesOf(after).infoBytes) === 0;
 }

@@ -4,6 +4,7 @@ import { findingsOfName } from '../create/findings/name-findings.ts';
 import { privateFindings, trackerFindings } from '../create/findings/tracker-findings.ts';
 import { shown } from '../errors/errors.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { latin1Bytes, utf8Text } from '../platform/node.ts';
 import { urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
 import { entriesOf } from './splice.ts';
@@ -33,7 +34,7 @@ export function editFindings(before: Torrent, after: Torrent, changes: TorrentCh
 
 const removedKeys = (extra: TorrentChanges['extra'] = {}) => Object.keys(extra).filter((key) => extra[key] === null);
 const keysIn = (bytes: Uint8Array, info?: Uint8Array) =>
-  entriesOf(bytes, info).list.map(({ key }) => Buffer.from(key, 'latin1').toString());
+  entriesOf(bytes, info).list.map(({ key }) => utf8Text(latin1Bytes(key)));
 
 function ofPrivate({ info, flatTrackers, nodes }: Torrent): Finding[] {
   return info.private ? privateFindings(flatTrackers, nodes?.length ?? 0) : [];

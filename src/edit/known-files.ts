@@ -14,6 +14,7 @@ import { viewOfLayer } from '../model/piece-layers.ts';
 import { storedLinks } from '../model/stored-links.ts';
 import { contentOf, EMPTY, PAD, rootAt, type TorrentContent } from '../model/torrent/content.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { concatBytes } from '../platform/node.ts';
 import { isAligned, v1PieceLayout } from '../verify/piece-layout.ts';
 import type { UpdateOptions, UpdateResult } from './update.ts';
 
@@ -183,7 +184,7 @@ function raisedLayer(layer: Uint8Array, from: number, to: number): Uint8Array {
   const roots = layerRoots(groups, from / BLOCK_SIZE);
   const hashesInLast = (groups.at(-1) as Uint8Array).length / 32;
   const last = raisedRoot(roots.subarray(-32), hashesInLast * (from / BLOCK_SIZE), to / BLOCK_SIZE);
-  return Buffer.concat([roots.subarray(0, -32), last]);
+  return concatBytes([roots.subarray(0, -32), last]);
 }
 
 /** Finds the v1 pieces of each file of a hybrid whose files start at piece boundaries. */

@@ -5,6 +5,7 @@ import { NO_LIMITS } from '../bencode/limits.ts';
 import { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { fromOwnBytes, type ReadOptions, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { compareBytes } from '../platform/node.ts';
 import { type Entries, type Entry, type EntryChanges, entriesOf, joinEntries, splice } from './splice.ts';
 
 /** The keys of `info` that describe the content: other values need other hashes. */
@@ -30,7 +31,7 @@ export function replaceFields(torrent: Torrent, { info, top, keepInfohash = fals
   const changes = new Map(top);
   const own = TorrentBase.bytesOf(torrent);
   const infoBytes = info.size > 0 ? joinEntries(splice(entriesOf(own.infoBytes), info)) : own.infoBytes;
-  if (Buffer.compare(infoBytes, own.infoBytes) !== 0) {
+  if (compareBytes(infoBytes, own.infoBytes) !== 0) {
     if (keepInfohash) {
       const message = `Changing ${[...info.keys()].join(' or ')} would change the infohash: leave out keepInfohash to allow that.`;
       throw new MetainfoError('ERR_INFOHASH', message, { option: { keepInfohash: null } });

@@ -1,8 +1,8 @@
 /** Replaces single entries of a bencoded dictionary and keeps the bytes of all others. */
-
 import { encode } from '../bencode/encode.ts';
 import { Cursor } from '../bencode/unchecked-cursor.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
+import { concatBytes, utf8Bytes } from '../platform/node.ts';
 
 /** A key of a dictionary and its value, as bytes. */
 export interface Entry {
@@ -23,8 +23,8 @@ export interface Entries {
 /** New values by key. Null removes the key. */
 export type EntryChanges = ReadonlyMap<string, Encodable | null>;
 
-const OPEN = Buffer.from('d');
-const CLOSE = Buffer.from('e');
+const OPEN = utf8Bytes('d');
+const CLOSE = utf8Bytes('e');
 
 /**
  * Splits a dictionary, which the decoder has checked before, into its entries.
@@ -67,5 +67,5 @@ export function splice({ list }: Entries, changes: EntryChanges): Entry[] {
 
 /** Joins entries to a dictionary, followed by other bytes. */
 export function joinEntries(entries: readonly Entry[], trailing: Uint8Array = new Uint8Array()): Uint8Array {
-  return Buffer.concat([OPEN, ...entries.map(({ whole }) => whole), CLOSE, trailing]);
+  return concatBytes([OPEN, ...entries.map(({ whole }) => whole), CLOSE, trailing]);
 }

@@ -1,6 +1,5 @@
 /** The errors that this library throws, and helpers that describe values and system errors in their messages. */
-import { constants } from 'node:os';
-import { isMap, isProxy, isUint8Array } from 'node:util/types';
+import { errnoName, hexText, isMap, isProxy, isUint8Array } from '../platform/node.ts';
 import { joinFirst } from '../text/printable.ts';
 import type { IssueCode, MetainfoErrorCode } from './codes.ts';
 import { shareClass } from './shared.ts';
@@ -153,11 +152,6 @@ const TOO_MANY_OPEN_FILES = {
     'too many files are open on this system (ENFILE): close other programs, or raise the limit (sysctl fs.file-max)',
 };
 
-/** Returns the name of an error number, such as `ENOENT`. */
-export function errnoName(errno: number): string | undefined {
-  return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0];
-}
-
 /** Returns the code of a system error. libuv has no name for some, such as EDQUOT: `Unknown system error -122`. */
 function systemCode({ code, errno }: NodeJS.ErrnoException): string | undefined {
   return code?.startsWith('Unknown') && errno !== undefined ? errnoName(-errno) : code;
@@ -234,5 +228,5 @@ function textOf(value: unknown): string {
 
 /** Formats bytes as lower-case hexadecimal. */
 export function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  return hexText(bytes);
 }

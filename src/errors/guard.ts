@@ -1,6 +1,6 @@
 /** Checks the arguments and options of every exported function against superstruct structs before they are used. */
-import { isDate, isUint8Array } from 'node:util/types';
 import { define, type Struct } from 'superstruct';
+import { isDate, isUint8Array } from '../platform/node.ts';
 import { MetainfoError, type MetainfoErrorOptions, sentence, shown } from './errors.ts';
 
 /** Makes a struct from a test; `what` completes the message "... must be". */

@@ -211,7 +211,7 @@ export interface Addon {
    *
    * @param paths The paths in the system's bytes, each followed by a zero byte.
    */
-  statFiles(paths: Buffer): Promise<Float64Array>;
+  statFiles(paths: Uint8Array): Promise<Float64Array>;
   /** Races the kernels for SHA-256 while the caller waits, about 2 ms, unless that is done or METAINFO_KERNEL names one. */
   raceKernels(): void;
   /**

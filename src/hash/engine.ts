@@ -9,7 +9,7 @@ export interface RequestedFile {
    * The path on disk, as bytes if it is not UTF-8; null for data in memory and pad files. Resolve its links first
    * (`fs.realpath`): a symbolic link in it fails the job, because somebody may have put it there after the scan.
    */
-  path: string | Buffer | null;
+  path: string | Uint8Array | null;
   /**
    * Content in memory. Engines copy it when the job starts, so you may reuse it at once. A file with neither path nor data is
    * a pad file: zeros that are read from nowhere.

@@ -1,5 +1,6 @@
 /** The digests of single files: split from the digests of a request, or joined from those of a file's segments. */
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { concatBytes } from '../platform/node.ts';
 import type { Digests, HashRequest } from './engine.ts';
 import { hashesIn, layerRoots, merkleRoot, raisedRoot, zeroRoot } from './merkle.ts';
 
@@ -27,9 +28,9 @@ export interface PackedTrees {
 
 /** Packs the v2 digests of files. */
 export function packTrees(trees: readonly TreeDigests[]): PackedTrees {
-  const roots = Buffer.alloc(trees.length * 32);
+  const roots = new Uint8Array(trees.length * 32);
   for (const [i, { root }] of trees.entries()) if (root) roots.set(root, i * 32);
-  return { roots, layers: Buffer.concat(trees.map(({ layer }) => layer)) };
+  return { roots, layers: concatBytes(trees.map(({ layer }) => layer)) };
 }
 
 /**
@@ -83,7 +84,7 @@ export function joinTrees(
     const whole = root as Uint8Array;
     return length <= unit ? whole : raisedRoot(whole, blocksOf(sizes[i] as number), unit / BLOCK_SIZE);
   });
-  const units = Buffer.concat(hashes);
+  const units = concatBytes(hashes);
   if (length <= unit) return { root: units, layer: new Uint8Array() };
   const each = hashesIn(units);
   const padding = zeroRoot(unit / BLOCK_SIZE);
@@ -91,7 +92,7 @@ export function joinTrees(
   const width = pieceLength / unit;
   const pieces: Uint8Array[] = [];
   for (let i = 0; i < each.length; i += width) pieces.push(merkleRoot(each.slice(i, i + width), padding, width));
-  const layer = unit === pieceLength ? units : Buffer.concat(pieces);
+  const layer = unit === pieceLength ? units : concatBytes(pieces);
   return { root: layerRoots([layer], pieceLength / BLOCK_SIZE), layer };
 }
 

@@ -1,10 +1,9 @@
 /** The hashes that a request gives, and the resources that jobs may use. */
-import { constants } from 'node:buffer';
-import { availableParallelism } from 'node:os';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, invalidArgument, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { sumOf } from '../layout/file-table.ts';
 import { BLOCK_SIZE, isPowerOfTwo, powerOfTwoWithin } from '../layout/piece-length.ts';
+import { availableParallelism, MAX_BYTES } from '../platform/node.ts';
 import { type Addon, addonOrNull } from './addon.ts';
 import type { HashRequest, RequestedFile } from './engine.ts';
 import { bytesToPieceEnd, lengthsOf, RequestedTable } from './make-requested-files.ts';
@@ -33,7 +32,7 @@ export function requireHashesFit(request: HashRequest): void {
   const { files, version, pieceLength, paddedFiles = 0 } = request;
   // Do not go through a million files for what cannot be.
   const isTable = files instanceof RequestedTable;
-  if (isTable && (sumOf(files.lengths) / pieceLength + paddedFiles) * 32 <= constants.MAX_LENGTH) return;
+  if (isTable && (sumOf(files.lengths) / pieceLength + paddedFiles) * 32 <= MAX_BYTES) return;
   const lengths = lengthsOf(files);
   let total = 0;
   for (let i = 0; i < lengths.length; i += 1) {
@@ -43,11 +42,11 @@ export function requireHashesFit(request: HashRequest): void {
     total += length + (i < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0);
   }
   const pieces = total / pieceLength;
-  if (pieces * 32 <= constants.MAX_LENGTH) return;
+  if (pieces * 32 <= MAX_BYTES) return;
   let layers = 0;
   if (version !== 'v1') for (const file of files) layers += layerCount(file, pieceLength);
   const bytes = Math.max(version === 'v2' ? 0 : pieces * 20, layers * 32);
-  if (bytes > constants.MAX_LENGTH) throw tooManyHashes(request, undefined);
+  if (bytes > MAX_BYTES) throw tooManyHashes(request, undefined);
 }
 
 /** The default memory limit of a job, in bytes per thread. */

@@ -1,5 +1,6 @@
 /** Finds the paths of one column in another: on a native thread if there are many. */
 import { type PathColumn, pathBytes } from '../layout/file-table.ts';
+import { latin1Text } from '../platform/node.ts';
 import { addonOrNull } from './addon.ts';
 import { tableResult } from './table-jobs.ts';
 
@@ -18,5 +19,5 @@ export async function matchPaths(paths: PathColumn, others: PathColumn): Promise
 }
 
 function keyAt(column: PathColumn, index: number): string {
-  return Buffer.from(pathBytes(column, index)).toString('latin1');
+  return latin1Text(pathBytes(column, index));
 }

@@ -1,10 +1,10 @@
 /** Merkle trees of v2 torrents (BEP 52). Their native double is native/core/hash/merkle.cc. */
-import { createHash } from 'node:crypto';
+import { concatBytes, createHasher } from '../platform/node.ts';
 import { addonOrNull } from './addon.ts';
 
-/** The SHA-256 of all parts together, by node:crypto. */
-export function sha256(...parts: Uint8Array[]): Buffer {
-  const hash = createHash('sha256');
+/** The SHA-256 of all parts together. */
+export function sha256(...parts: Uint8Array[]): Uint8Array {
+  const hash = createHasher('sha256');
   for (const part of parts) hash.update(part);
   return hash.digest();
 }
@@ -34,7 +34,7 @@ export function merkleRoot(
 
 /** The root of a tree whose leaves are all zero. `leaves` is a power of two. */
 export function zeroRoot(leaves: number): Uint8Array {
-  return merkleRoot([Buffer.alloc(32)], Buffer.alloc(32), leaves);
+  return merkleRoot([new Uint8Array(32)], new Uint8Array(32), leaves);
 }
 
 /**
@@ -61,7 +61,7 @@ export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number
   // The layers of a decoded torrent are views of one buffer: avoid a copy.
   const memory = layers[0]?.buffer;
   const together = memory instanceof ArrayBuffer && layers.every(({ buffer }) => buffer === memory);
-  const bytes = together ? new Uint8Array(memory) : Buffer.concat(layers);
+  const bytes = together ? new Uint8Array(memory) : concatBytes(layers);
   let end = 0;
   const starts = Float64Array.from(layers, ({ byteOffset, length }) => {
     end += length;
@@ -70,7 +70,7 @@ export function layerRoots(layers: readonly Uint8Array[], blocksPerPiece: number
   const addon = addonOrNull();
   if (addon) return addon.layerRoots(bytes, starts, counts, Math.log2(blocksPerPiece));
   const padding = zeroRoot(blocksPerPiece);
-  return Buffer.concat(layers.map((layer) => merkleRoot(hashesIn(layer), padding)));
+  return concatBytes(layers.map((layer) => merkleRoot(hashesIn(layer), padding)));
 }
 
 /** The hashes of a packed layer: views. */

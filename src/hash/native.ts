@@ -1,9 +1,10 @@
 /** The native engine: hashes requests with the addon, on threads of its own; small ones synchronously, on the JavaScript thread. */
 import { isSharedArrayBuffer } from 'node:util/types';
 import { hashingCancelled } from '../errors/cancel.ts';
-import { errnoName, fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { errnoName } from '../platform/node.ts';
 import { nameText } from '../text/name-bytes.ts';
 import { type Addon, loadAddon, type NativeHashRequest, throwIfKernelError } from './addon.ts';
 import { type Engine, MAX_SHORT, ownEngine, type ShortEngine } from './engine.ts';

@@ -1,20 +1,20 @@
 /** Incremental hashers of the node engine: v1 pieces and v2 Merkle trees with node:crypto. */
-import { createHash, type Hash } from 'node:crypto';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { createHasher, type Hasher } from '../platform/node.ts';
 import { hashesIn, merkleRoot, sha256, zeroRoot } from './merkle.ts';
 
-const ZERO_HASH = Buffer.alloc(32);
+const ZERO_HASH = new Uint8Array(32);
 
 /** Hashes a file to its Merkle tree. It fills the piece layer piece by piece. */
 export class TreeHasher {
   readonly #blocksPerPiece: number;
-  readonly #layer: Buffer;
+  readonly #layer: Uint8Array;
   #filled = 0;
   /** The leaves of the current piece. */
   #leaves: Uint8Array[] = [];
 
   /** @param layer Room for the piece layer of the file: empty unless the file is longer than a piece. */
-  constructor(pieceLength: number, layer: Buffer) {
+  constructor(pieceLength: number, layer: Uint8Array) {
     this.#blocksPerPiece = pieceLength / BLOCK_SIZE;
     this.#layer = layer;
   }
@@ -44,16 +44,16 @@ export class TreeHasher {
 /** Hashes the content of a request to its v1 pieces: SHA-1 of every `pieceLength` bytes. */
 export class PieceHasher {
   readonly #pieceLength: number;
-  readonly #hashes: Buffer;
+  readonly #hashes: Uint8Array;
   #count = 0;
-  #hash: Hash = createHash('sha1');
+  #hash: Hasher = createHasher('sha1');
   #filled = 0;
   /** Whether content of the current piece is missing: then its hash stays zero. */
   #isIncomplete = false;
 
   constructor(pieceLength: number, totalLength: number) {
     this.#pieceLength = pieceLength;
-    this.#hashes = Buffer.alloc(Math.ceil(totalLength / pieceLength) * 20);
+    this.#hashes = new Uint8Array(Math.ceil(totalLength / pieceLength) * 20);
   }
 
   update(bytes: Uint8Array): void {
@@ -89,7 +89,7 @@ export class PieceHasher {
   #endPiece(): void {
     if (!this.#isIncomplete) this.#hashes.set(this.#hash.digest(), this.#count * 20);
     this.#count += 1;
-    this.#hash = createHash('sha1');
+    this.#hash = createHasher('sha1');
     this.#filled = 0;
     this.#isIncomplete = false;
   }

@@ -1,9 +1,9 @@
 /** The node engine: hashes requests with node:crypto on the JavaScript thread. It is the fallback of the native engine, and its oracle in tests. */
 import type { FileHandle } from 'node:fs/promises';
-import { setImmediate as nextRound } from 'node:timers/promises';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
+import { newBytes, nextRound, uptime } from '../platform/node.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import {
   type Digests,
@@ -54,7 +54,7 @@ const MAX_READ = 2 ** 20;
 const slotLimiter = new Limiter(1);
 const SLOT_SECONDS = 0.01;
 /** The buffer of the job that has the slot. Jobs do not allocate their own: the garbage would not be collected in time. */
-let buffer = Buffer.alloc(0);
+let buffer: Uint8Array = new Uint8Array(0);
 
 class NodeJob implements HashJob {
   readonly done: Promise<Digests>;
@@ -92,7 +92,7 @@ class NodeJob implements HashJob {
   #untilCancelled<T>(call: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#stopWaiting = () => {
-        buffer = Buffer.alloc(0);
+        buffer = new Uint8Array(0);
         reject(hashingCancelled());
       };
       const end = () => {
@@ -115,12 +115,12 @@ class NodeJob implements HashJob {
   }
 
   #beginTurn(): void {
-    this.#slotEnd = process.uptime() + SLOT_SECONDS;
+    this.#slotEnd = uptime() + SLOT_SECONDS;
   }
 
   /** Offers the slot to other jobs if its time is over. Call it before every step that takes time. */
   async #nextStep(): Promise<void> {
-    if (process.uptime() >= this.#slotEnd) {
+    if (uptime() >= this.#slotEnd) {
       await this.#slot.requeue();
       this.#beginTurn();
     }
@@ -139,7 +139,7 @@ class NodeJob implements HashJob {
     }
     try {
       const pieces = version === 'v2' ? null : new PieceHasher(pieceLength, total);
-      const [roots, layers] = version === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(layersTotal)];
+      const [roots, layers] = version === 'v1' ? [] : [new Uint8Array(files.length * 32), new Uint8Array(layersTotal)];
       return { pieces, roots, layers, layerBytes };
     } catch (error) {
       if (error instanceof RangeError) throw tooManyHashes(this.#request, error);
@@ -192,7 +192,7 @@ class NodeJob implements HashJob {
       await this.#nextStep();
       const size = Math.min(this.#readSize, length - at);
       // A pad file has no data: it is zeros.
-      update(data ? data.subarray(offset + at, offset + at + size) : Buffer.alloc(size));
+      update(data ? data.subarray(offset + at, offset + at + size) : new Uint8Array(size));
     }
     return true;
   }
@@ -227,7 +227,7 @@ class NodeJob implements HashJob {
       await this.#untilCancelled(requireNoLinks(handle, file));
       for (let at = 0; at < file.length; ) {
         await this.#nextStep();
-        if (buffer.length < this.#readSize) buffer = Buffer.allocUnsafeSlow(this.#readSize);
+        if (buffer.length < this.#readSize) buffer = newBytes(this.#readSize);
         const part = buffer.subarray(0, Math.min(this.#readSize, file.length - at));
         await this.#untilCancelled(readRange(handle, part, file.offset + at, path));
         update(part);

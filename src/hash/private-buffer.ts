@@ -1,18 +1,19 @@
 /** Buffers that no caller holds, so that nobody can transfer, resize or write them while an engine hashes them. */
+import { newBytes } from '../platform/node.ts';
 import type { HashRequest, RequestedFile } from './engine.ts';
 import { RequestedTable } from './make-requested-files.ts';
 
 const privateBuffers = new WeakSet<ArrayBufferLike>();
 
 /** Allocates a private buffer. Never hand it to a caller. */
-export function allocPrivate(size: number): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(size);
+export function allocPrivate(size: number): Uint8Array {
+  const buffer = newBytes(size);
   privateBuffers.add(buffer.buffer);
   return buffer;
 }
 
 /** Private buffers that nobody uses. Allocating a buffer takes several times as long as copying into one. */
-const spare: Buffer[] = [];
+const spare: Uint8Array[] = [];
 const MAX_SPARE = 64;
 
 /** Returns the bytes themselves if they are private, else a private copy. */
@@ -20,7 +21,7 @@ export function privateCopy(bytes: Uint8Array): Uint8Array {
   if (privateBuffers.has(bytes.buffer)) return bytes;
   const { length } = bytes;
   const last = spare.at(-1)?.length ?? -1;
-  const buffer = last >= length && last <= 2 * length ? (spare.pop() as Buffer) : allocPrivate(length);
+  const buffer = last >= length && last <= 2 * length ? (spare.pop() as Uint8Array) : allocPrivate(length);
   buffer.set(bytes);
   return buffer.subarray(0, length);
 }

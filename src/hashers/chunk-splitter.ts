@@ -4,7 +4,7 @@ import { allocPrivate } from '../hash/private-buffer.ts';
 /** Splits chunks of any size into units of one size. It keeps incomplete units for the next chunk. */
 export class ChunkSplitter {
   readonly #size: number;
-  #carry: Buffer | null = null;
+  #carry: Uint8Array | null = null;
   #filled = 0;
 
   constructor(size: number) {
@@ -31,7 +31,7 @@ export class ChunkSplitter {
 
   /** Returns the kept bytes and forgets them; null if there are none. */
   rest(): Uint8Array | null {
-    const rest = this.#filled > 0 ? (this.#carry as Buffer).subarray(0, this.#filled) : null;
+    const rest = this.#filled > 0 ? (this.#carry as Uint8Array).subarray(0, this.#filled) : null;
     this.#carry = null;
     this.#filled = 0;
     return rest;

@@ -1,6 +1,5 @@
 /** The base class of hashers: chunks in, hashes out. */
 import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Struct } from 'superstruct';
 import { componentsWithin } from '../disk/path-within.ts';
@@ -30,6 +29,7 @@ import { sortV1, sortV2 } from '../layout/order.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
 import { Issues } from '../model/issues.ts';
 import { addFailures } from '../model/rules/rules.ts';
+import { availableParallelism } from '../platform/node.ts';
 import { HasherConfig, V2HasherConfig } from './config.ts';
 import { HashPool } from './pool.ts';
 import { type Chunk, type Hash, hashProblem } from './records.ts';

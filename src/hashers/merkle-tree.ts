@@ -1,5 +1,4 @@
 /** Merkle trees of files, and their shapes (BEP 52). */
-import { copyOf } from '../bencode/copy.ts';
 import {
   bytesOrNull,
   checkArgument,
@@ -17,6 +16,7 @@ import {
 import { layerRoots, zeroRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE, checkPieceLength, isPowerOfTwo } from '../layout/piece-length.ts';
 import { HashList } from '../model/hash-list.ts';
+import { compareBytes, concatBytes, copyOf } from '../platform/node.ts';
 
 const SIZES: OptionStructs<{ fileSize: number; pieceLength: number }> = {
   fileSize: Unchecked,
@@ -156,7 +156,7 @@ export function hashPieces(hashes: Iterable<Uint8Array>, shape: MerkleTreeShape)
   if (nPieces === 0) return null;
   const pieceBytes = nBlocksPerPiece * 32;
   // The zeros after the last leaf are the hashes of zero blocks, which fill the last piece.
-  const leaves = Buffer.concat([HashList.viewOf(list)], nPieces * pieceBytes);
+  const leaves = concatBytes([HashList.viewOf(list)], nPieces * pieceBytes);
   const pieces = Array.from({ length: nPieces }, (_, i) => leaves.subarray(i * pieceBytes, (i + 1) * pieceBytes));
   return new HashList(layerRoots(pieces, 1), 32);
 }
@@ -183,7 +183,7 @@ function leavesOf(list: HashList, { nBlocks }: MerkleTreeShape): HashList {
 function unpadded(list: HashList, count: number, name: string, padding: () => Uint8Array): HashList {
   if (list.length === count) return list;
   const pad = list.length > count ? padding() : null;
-  if (pad && [...list.slice(count)].every((hash) => Buffer.compare(hash, pad) === 0)) return list.slice(0, count);
+  if (pad && [...list.slice(count)].every((hash) => compareBytes(hash, pad) === 0)) return list.slice(0, count);
   throw invalidArgument(
     `The shape has ${count} ${name}, not ${list.length}${pad ? ', and the surplus is not padding' : ''}`,
   );

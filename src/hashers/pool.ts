@@ -1,5 +1,4 @@
 /** A pool of threads for hashers. */
-import { copyOf } from '../bencode/copy.ts';
 import { checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
@@ -7,6 +6,7 @@ import { checkedResources, type HashRequest, RESOURCES } from '../hash/hash-requ
 import { requestedMemory } from '../hash/make-requested-files.ts';
 import { privateCopy } from '../hash/private-buffer.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { copyOf } from '../platform/node.ts';
 
 /** Options of a {@link HashPool}. */
 export interface HashPoolOptions {

@@ -1,7 +1,6 @@
 /** Chunks and hashes: the input and output of hashers. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { isUint8Array } from 'node:util/types';
 import { enums, type Infer, refine, type Struct, string, type } from 'superstruct';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
@@ -10,6 +9,7 @@ import { notAFile } from '../hash/open-without-links.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { ByteLength, type FieldStructs, valueStruct } from '../model/primitives.ts';
+import { isUint8Array, newBytes } from '../platform/node.ts';
 
 const Bytes = valueStruct<Uint8Array>('bytes', 'a Uint8Array', isUint8Array);
 const chunkFields = type({
@@ -114,7 +114,7 @@ export async function* iterBlocks(
     if (!status.isFile()) throw notAFile(path);
     for (let idx = 0; ; idx += 1) {
       throwIfAborted(signal);
-      const chunk = Buffer.allocUnsafeSlow(readSize);
+      const chunk = newBytes(readSize);
       const filled = await readFully(file, chunk, idx * readSize);
       if (filled > 0) yield { path, chunk: chunk.subarray(0, filled), idx };
       if (filled === readSize) continue;

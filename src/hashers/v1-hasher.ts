@@ -1,9 +1,9 @@
 /** The hasher of v1 torrents. */
-import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import { bytesToPieceEnd, toRequestedFile } from '../hash/make-requested-files.ts';
 import { lastAtMost } from '../model/ranges.ts';
+import { copyOf } from '../platform/node.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
 import { HasherBase, type HasherRequest, type HashUnit } from './hasher-base.ts';

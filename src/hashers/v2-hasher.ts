@@ -1,10 +1,10 @@
 /** The hasher of v2 torrents. */
-import { copyOf } from '../bencode/copy.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { layerCount } from '../hash/hash-request.ts';
 import { toRequestedFile } from '../hash/make-requested-files.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import type { HashList } from '../model/hash-list.ts';
+import { copyOf } from '../platform/node.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
 import { HasherBase, type HasherRequest, type HashUnit } from './hasher-base.ts';

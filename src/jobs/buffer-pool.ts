@@ -7,8 +7,8 @@ export class BufferPool {
   /** Bytes of each buffer. */
   readonly bufferSize: number;
   readonly #limiter: Limiter;
-  readonly #free: Buffer[] = [];
-  readonly #lent = new Map<Buffer, Slot>();
+  readonly #free: Uint8Array[] = [];
+  readonly #lent = new Map<Uint8Array, Slot>();
 
   /** Allocates each buffer when it is first needed. */
   constructor(count: number, bufferSize: number) {
@@ -17,7 +17,7 @@ export class BufferPool {
   }
 
   /** Waits for a buffer. Its content is undefined. */
-  async take(): Promise<Buffer> {
+  async take(): Promise<Uint8Array> {
     const slot = new Slot(this.#limiter);
     await slot.acquire();
     const buffer = this.#free.pop() ?? allocPrivate(this.bufferSize);
@@ -26,7 +26,7 @@ export class BufferPool {
   }
 
   /** Takes a buffer back. */
-  give(buffer: Buffer): void {
+  give(buffer: Uint8Array): void {
     this.#free.push(buffer);
     this.#lent.get(buffer)?.release();
     this.#lent.delete(buffer);

@@ -1,8 +1,8 @@
 /** Runs the hash jobs of one job as a group: they fail, are cancelled and report progress together. */
-import { setMaxListeners } from 'node:events';
 import { hashingCancelled } from '../errors/cancel.ts';
 import type { Engine } from '../hash/engine.ts';
 import type { Digests, HashJob, HashRequest } from '../hash/hash-request.ts';
+import { allowListeners } from '../platform/node.ts';
 
 /** The progress of all hash jobs of a group. */
 export interface GroupProgress {
@@ -28,7 +28,7 @@ export class JobGroup {
   constructor(engine: Engine) {
     this.#engine = engine;
     // Every request of a stream may listen to it.
-    setMaxListeners(0, this.#stop.signal);
+    allowListeners(this.#stop.signal);
   }
 
   /** Fires when the group is cancelled or fails. */

@@ -1,6 +1,6 @@
 /** The limiter of all jobs of the process that hash files. */
-import { availableParallelism } from 'node:os';
 import { Limiter } from '../hash/limiter.ts';
+import { availableParallelism } from '../platform/node.ts';
 
 /** Bounds the jobs that run at once, from their scan to their last hash: enough to keep the disk and all cores busy. */
 export const jobLimiter = new Limiter(Math.max(8, availableParallelism()));

@@ -1,5 +1,5 @@
 /** Does long work in slices, and lets the event loop run in between. */
-import { setImmediate as nextRound } from 'node:timers/promises';
+import { concatBytes, newBytes, nextRound } from '../platform/node.ts';
 
 /** The numbers of a column that a slice goes through: it takes a few milliseconds at most. */
 const NUMBERS_PER_SLICE = 2 ** 16;
@@ -17,8 +17,8 @@ export async function inSlices(count: number, work: (first: number, end: number)
 /** Joins parts like `Buffer.concat`. Nobody may change them meanwhile. */
 export async function joinInSlices(parts: readonly Uint8Array[]): Promise<Uint8Array> {
   const size = parts.reduce((sum, { length }) => sum + length, 0);
-  if (size <= BYTES_PER_SLICE) return Buffer.concat(parts);
-  const joined = Buffer.allocUnsafeSlow(size);
+  if (size <= BYTES_PER_SLICE) return concatBytes(parts);
+  const joined = newBytes(size);
   let at = 0;
   let left = BYTES_PER_SLICE;
   for (const part of parts) {

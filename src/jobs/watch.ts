@@ -3,6 +3,7 @@ import { AbortError, onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, Signal } from '../errors/guard.ts';
 import type { Digests, HashJob } from '../hash/hash-request.ts';
+import { uptime } from '../platform/node.ts';
 import type { ProgressBar } from './progress-bar.ts';
 
 /** The progress of a job. */
@@ -106,7 +107,7 @@ export async function watch<T>(start: () => RunningJob<T>, options: WatchOptions
 class Reporter {
   readonly #job: RunningJob<unknown>;
   readonly #onProgress: WatchOptions['onProgress'];
-  readonly #started = process.uptime();
+  readonly #started = uptime();
   readonly #timers: NodeJS.Timeout[] = [];
   /** Promises that the callback returned. */
   readonly #pending = new Set<Promise<void>>();
@@ -152,7 +153,7 @@ class Reporter {
   }
 
   #report(): void {
-    const progress: Progress = { ...this.#job.progress(), seconds: process.uptime() - this.#started };
+    const progress: Progress = { ...this.#job.progress(), seconds: uptime() - this.#started };
     const returned: unknown = this.#onProgress?.(progress);
     if (typeof returned === 'object' && returned !== null) {
       const pending: Promise<void> = Promise.resolve(returned).then(

@@ -1,6 +1,6 @@
 /** The files of a torrent in packed columns, so that a million files take no object each; native: `core/table/file_columns.h`. */
-import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
+import { includesBytes, sep, utf8Length, utf8Text } from '../platform/node.ts';
 import { nameBytes, nameText } from '../text/name-bytes.ts';
 import { BITCOMET_PAD, isNamedLikePad, PAD_FOLDER } from './padding.ts';
 
@@ -169,7 +169,7 @@ export function pathsAt(column: PathColumn, first: number, end: number): string[
   const { bytes, ends } = column;
   const start = first === 0 ? 0 : (ends[first - 1] as number);
   const last = Math.min(end, ends.length);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, (ends[last - 1] as number) - start).toString();
+  const text = utf8Text(bytes, start, ends[last - 1]);
   const isAscii = text.length === (ends[last - 1] as number) - start;
   return Array.from({ length: last - first }, (_, i) => {
     const [from, to] = [i === 0 ? start : (ends[first + i - 1] as number), ends[first + i] as number];
@@ -187,7 +187,7 @@ export function pathColumn(paths: readonly string[]): PathColumn {
   const isUtf8 = text.isWellFormed();
   let end = 0;
   const ends = paths.map((path) => {
-    end += isUtf8 ? Buffer.byteLength(path) : nameBytes(path).length;
+    end += isUtf8 ? utf8Length(path) : nameBytes(path).length;
     return end;
   });
   requireColumnFits(end);
@@ -221,8 +221,7 @@ function hasNamesLikePads(data: FileTableData<TableFile>): boolean {
 
 /** Whether a text is anywhere in the paths. */
 function holds({ columns }: DiskFiles, text: string): boolean {
-  const { buffer, byteOffset, length } = columns.paths.bytes;
-  return Buffer.from(buffer, byteOffset, length).includes(text);
+  return includesBytes(columns.paths.bytes, text);
 }
 
 /** The sum of lengths. A file of unknown length counts as empty. */
@@ -256,5 +255,5 @@ function fileAt({ root, columns }: DiskFiles, index: number): TableFile | undefi
 export function diskPathBelow(root: string, path: string): string {
   if (path === '') return root;
   // Not `replaceAll`: its result is a chain of pieces, which takes 30 times the memory for a deep path.
-  return (root.endsWith(nodePath.sep) ? root : root + nodePath.sep) + path.split('\0').join(nodePath.sep);
+  return (root.endsWith(sep) ? root : root + sep) + path.split('\0').join(sep);
 }

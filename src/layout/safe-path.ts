@@ -1,5 +1,6 @@
 /** Unsafe file names: detecting them in torrents that are created or read, and replacing them for files on disk. */
 import { MetainfoError, shown } from '../errors/errors.ts';
+import { isWindows, utf8Length } from '../platform/node.ts';
 import { isDeviceName, WINDOWS_CHARACTERS } from './windows-names.ts';
 
 /** Returns why a name cannot be a path component in a torrent; null if it can. */
@@ -47,10 +48,7 @@ const FORBIDDEN_ON_WINDOWS = new RegExp(`[${WINDOWS_CHARACTERS}]`, 'g');
  *
  * @param windows Whether the names must be valid on Windows too. By default, whether this system is Windows.
  */
-export function* safePaths(
-  paths: Iterable<readonly string[]>,
-  windows = process.platform === 'win32',
-): Generator<string[]> {
+export function* safePaths(paths: Iterable<readonly string[]>, windows = isWindows): Generator<string[]> {
   const root = new Folder('');
   // The previous path and its folders: the next path shares most of them.
   let last: readonly string[] = [];
@@ -146,23 +144,23 @@ function numbered(name: string, n: number): string {
   const dot = name.lastIndexOf('.');
   const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
   const end = `.${n}${extension}`;
-  return shortenText(base, MAX_BYTES - Buffer.byteLength(end)) + end;
+  return shortenText(base, MAX_BYTES - utf8Length(end)) + end;
 }
 
 function shorten(name: string, bytes: number): string {
-  if (Buffer.byteLength(name) <= bytes) return name;
+  if (utf8Length(name) <= bytes) return name;
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 && name.length - dot <= 16 ? name.slice(dot) : '';
-  return shortenText(name.slice(0, name.length - extension.length), bytes - Buffer.byteLength(extension)) + extension;
+  return shortenText(name.slice(0, name.length - extension.length), bytes - utf8Length(extension)) + extension;
 }
 
 /** Returns as many whole characters as fit into `bytes` bytes of UTF-8. */
 function shortenText(text: string, bytes: number): string {
-  if (Buffer.byteLength(text) <= bytes) return text;
+  if (utf8Length(text) <= bytes) return text;
   let short = '';
   let size = 0;
   for (const char of text) {
-    size += Buffer.byteLength(char);
+    size += utf8Length(char);
     if (size > bytes) break;
     short += char;
   }

@@ -15,6 +15,7 @@ import {
   Text,
   Unchecked,
 } from '../errors/guard.ts';
+import { hexBytes, utf8Text } from '../platform/node.ts';
 
 /** The address where a peer listens. */
 export interface PeerAddress {
@@ -209,8 +210,9 @@ function decoded(text: string): string | null {
 
 /** Decodes the escapes of a text: a bare % stays, and bytes that are not UTF-8 become replacement characters. */
 function repaired(text: string): string {
-  const bytes = (escapes: string) => Buffer.from(escapes.replaceAll('%', ''), 'hex');
-  return text.replaceAll('+', ' ').replace(/(%[\da-f]{2})+/gi, (escapes) => bytes(escapes).toString('utf8'));
+  return text
+    .replaceAll('+', ' ')
+    .replace(/(%[\da-f]{2})+/gi, (escapes) => utf8Text(hexBytes(escapes.replaceAll('%', ''))));
 }
 
 const KNOWN = /^((xt|tr|ws|as|xs|dn)(\.\d+)?|xl|x\.pe|so)$/i;

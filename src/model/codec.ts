@@ -1,6 +1,7 @@
 /** The codec between models and bencode: the fields of an info dictionary and of a torrent, by property. */
 import { type BencodeMap, keyBytes } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
+import { hexBytes, latin1Text } from '../platform/node.ts';
 import type { Field } from './field.ts';
 import { fileList, fileTree } from './files-codec.ts';
 import { HashList } from './hash-list.ts';
@@ -38,8 +39,7 @@ const pieceLayers = (isRead: boolean) =>
       Object.assign(issues, { severity, lenient });
       return layers;
     },
-    encode: (value) =>
-      new Map([...value].map(([key, layer]) => [Buffer.from(key, 'hex').toString('latin1'), HashList.viewOf(layer)])),
+    encode: (value) => new Map([...value].map(([key, layer]) => [latin1Text(hexBytes(key)), HashList.viewOf(layer)])),
     coerce: layersOf,
   }) satisfies Field<PieceLayers>;
 

@@ -1,6 +1,6 @@
 /** Tells the version of an info dictionary by its keys. */
-import { isMap, isUint8Array } from 'node:util/types';
 import { readSafely } from '../errors/guard.ts';
+import { isMap, isUint8Array, latin1Text } from '../platform/node.ts';
 
 /**
  * The versions of torrents: v1 (BEP 3), v2 (BEP 52), and hybrid, which describes the same files both ways.
@@ -44,6 +44,6 @@ function inObject(value: object, name: string): unknown {
 function inMap(map: Map<unknown, unknown>, name: string): unknown {
   if (map.has(name)) return map.get(name);
   for (const [key, value] of map)
-    if (isUint8Array(key) && key.length === name.length && Buffer.from(key).toString('latin1') === name) return value;
+    if (isUint8Array(key) && key.length === name.length && latin1Text(key) === name) return value;
   return undefined;
 }

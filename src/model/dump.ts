@@ -1,10 +1,11 @@
 /** Dumps decoded bencode as dictionaries with text keys, for `modelDumpTorrent`. */
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
+import { latin1Text, utf8Bytes, utf8Text } from '../platform/node.ts';
 
 /** A dictionary key as bytes. It prints as one character per byte, which is how the npm package `bencode` sorts keys. */
 class ByteKey extends Uint8Array {
   override toString(): string {
-    return Buffer.from(this.buffer, this.byteOffset, this.byteLength).toString('latin1');
+    return latin1Text(this);
   }
 }
 
@@ -22,7 +23,7 @@ export function dumpTorrent(value: BencodeMap): DumpedDictionary {
   const dumped = toStringKeys(value);
   if (dumped instanceof Map) {
     for (const [key, entry] of dumped as DumpedMap) {
-      const name = Buffer.from(key as Uint8Array).toString('utf8');
+      const name = utf8Text(key as Uint8Array);
       if (!(name in dumped)) Object.defineProperty(dumped, name, { value: entry });
     }
   }
@@ -42,15 +43,15 @@ export function toStringKeys(value: BencodeValue): DumpedValue {
 
 function survivesAsText(map: BencodeMap): boolean {
   const keys = [...map.keys()];
-  const texts = keys.map((key) => keyBytes(key).toString('utf8'));
+  const texts = keys.map((key) => utf8Text(keyBytes(key)));
   const sorted = [...texts].sort();
-  return texts.every((text, i) => Buffer.from(text).toString('latin1') === keys[i] && text === sorted[i]);
+  return texts.every((text, i) => latin1Text(utf8Bytes(text)) === keys[i] && text === sorted[i]);
 }
 
 function toObject(map: BencodeMap): DumpedDictionary {
   // Without a prototype, `__proto__` is an ordinary key.
   const object = Object.create(null) as { [key: string]: DumpedValue };
-  for (const [key, value] of map) object[keyBytes(key).toString('utf8')] = toStringKeys(value);
+  for (const [key, value] of map) object[utf8Text(keyBytes(key))] = toStringKeys(value);
   return object;
 }
 

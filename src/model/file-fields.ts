@@ -1,9 +1,8 @@
 /** Fields of files: entries of a v1 `files` list and leaves of a v2 file tree. */
-import { isUtf8 } from 'node:buffer';
-import { isUint8Array } from 'node:util/types';
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { isUint8Array, isUtf8, latin1Text } from '../platform/node.ts';
 import { decodeFields, type Field } from './field.ts';
 import type { FileItem } from './file-item.ts';
 import type { FileTreeItem, Mutable } from './flat-tree.ts';
@@ -18,10 +17,10 @@ const attr: Field<string> = {
   decode: (value, issues) => {
     if (!(value instanceof Uint8Array)) return issues.add('type', [], () => `expected text, got ${shown(value)}`);
     issues.requireWithin('text', value.length);
-    return Buffer.from(value.buffer, value.byteOffset, value.length).toString('latin1');
+    return latin1Text(value);
   },
   encode: (value) => keyBytes(value),
-  coerce: (value) => (isUint8Array(value) ? Buffer.from(value).toString('latin1') : value),
+  coerce: (value) => (isUint8Array(value) ? latin1Text(value) : value),
 };
 
 /** A path as a list of components. An unsafe component is an error, in compat a warning. */

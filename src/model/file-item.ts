@@ -1,10 +1,10 @@
 /** The model of a file in a v1 `files` list. */
-import { isMap } from 'node:util/types';
 import { define, type Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { type PaddedFile, padsIn } from '../layout/padding.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { isMap } from '../platform/node.ts';
 import { FILE_ITEM } from './file-fields.ts';
 import type { InfoDictHybridCreate } from './info-dict.ts';
 import { fileOf, filesOf, isDictionary } from './input.ts';

@@ -1,9 +1,9 @@
 /** The model of a v2 file tree (BEP 52). */
-import { isMap } from 'node:util/types';
 import { define, type Struct } from 'superstruct';
 import { shown } from '../errors/errors.ts';
 import { checkArgument, expected, invalidArgument, iterable, readSafely } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { isMap } from '../platform/node.ts';
 import { FILE_TREE_ITEM } from './file-fields.ts';
 import { entryProblem } from './file-item.ts';
 import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';

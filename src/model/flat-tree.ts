@@ -1,6 +1,6 @@
 /** The v2 file tree as plain data, and its conversion to a flat list of files and back. */
-import { copyOf } from '../bencode/copy.ts';
 import { type BencodeMap, compareUtf8 } from '../bencode/value.ts';
+import { copyOf } from '../platform/node.ts';
 
 /** A file in a v2 tree (BEP 52). */
 export interface FileTreeItem {

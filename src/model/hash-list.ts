@@ -1,8 +1,8 @@
 /** Hashes of one size in one packed array. */
-import { copyOf } from '../bencode/copy.ts';
 import { toHex } from '../errors/errors.ts';
 import { bytesOf, bytesOrNull, checkArgument, invalidArgument, List, oneOf, readSafely } from '../errors/guard.ts';
 import { shareClass } from '../errors/shared.ts';
+import { concatBytes, copyOf } from '../platform/node.ts';
 
 /** The size of a hash in bytes: 20 for SHA-1 (v1 pieces), 32 for SHA-256 (v2). */
 export type HashSize = 20 | 32;
@@ -88,6 +88,6 @@ shareClass(HashList, 'HashList');
 function pack(hashes: readonly unknown[], hashSize: number): Uint8Array {
   const list = Array.from(hashes, (hash, i) => bytesOf(`hash ${i}`, hash));
   const wrong = list.findIndex((hash) => hash.length !== hashSize);
-  if (wrong < 0) return Buffer.concat(list);
+  if (wrong < 0) return concatBytes(list);
   throw invalidArgument(`Hash ${wrong} has ${list[wrong]?.length} bytes: expected ${hashSize}`);
 }

@@ -1,17 +1,9 @@
 /** Copies fields that callers give out of plain objects and Maps, whose keys may be on-disk keys or property names. */
-import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { copyOfValue } from '../bencode/copy.ts';
-import {
-  type BencodeMap,
-  type BencodeValue,
-  keyBytes,
-  lossyText,
-  RawBencode,
-  textOrNull,
-  toKey,
-} from '../bencode/value.ts';
+import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, textOrNull, toKey } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { suggestName } from '../errors/guard.ts';
+import { hexText, isDate, isMap, isUint8Array, latin1Text, utf8Text } from '../platform/node.ts';
 import { type Field, keysOf } from './field.ts';
 import { type FileTree, type FileTreeItem, type Mutable, sortTree } from './flat-tree.ts';
 import { HashList } from './hash-list.ts';
@@ -108,7 +100,7 @@ export function isDictionary(value: unknown): value is object {
 
 /** A key in its on-disk form, one character per byte. Text keys of a Map have that form already, unless a char is beyond 255. */
 export function keyOf(key: unknown, isMap: boolean): string {
-  if (isUint8Array(key)) return Buffer.from(key).toString('latin1');
+  if (isUint8Array(key)) return latin1Text(key);
   const text = String(key);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what latin1 is
   return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
@@ -173,7 +165,7 @@ export const treeOf =
       const tree = new Map<string, FileTree | FileTreeItem>();
       for (const [key, child] of entriesOf(node)) {
         const bytes = isUint8Array(key) ? key : isDecoded && isMap(node) ? keyBytes(keyOf(key, true)) : null;
-        const name = bytes ? lossyText(bytes) : String(key);
+        const name = bytes ? utf8Text(bytes) : String(key);
         const below = [...folderPath, name];
         if (bytes && textOrNull(bytes) === null) issues.add('not_utf8', below, 'expected a name in UTF-8');
         if (!isDictionary(child)) tree.set(name, child as never);
@@ -203,7 +195,7 @@ export function layersOf(value: unknown): unknown {
 
 function rootOf(key: unknown): unknown {
   const bytes = typeof key === 'string' && key.length === 32 ? keyBytes(key) : key;
-  return isUint8Array(bytes) ? Buffer.from(bytes).toString('hex') : key;
+  return isUint8Array(bytes) ? hexText(bytes) : key;
 }
 
 /** Converts packed or listed hashes of one size to a HashList. Returns any other value unchanged. */

@@ -1,12 +1,12 @@
 /** Collects the issues of a validation. */
 
-import { isUtf8 } from 'node:buffer';
-import type { TextDecoder } from 'node:util';
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { codeUnitsAtMost, keyBytes } from '../bencode/value.ts';
 import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
 import { type Issue, toHex } from '../errors/errors.ts';
+import { isUtf8, utf8Text } from '../platform/node.ts';
+import type { TextDecoding } from '../text/name-bytes.ts';
 import { PROFILES, type Profile, type ProfileRules } from './profile.ts';
 
 /** Longer keys are cut in the path of an issue: a thousand issues may lie below a key of a megabyte. */
@@ -34,7 +34,7 @@ export class Issues {
   /** Whether an issue here is only a warning in compat; the message of an error then says so. */
   lenient = false;
   /** Decodes text that is not UTF-8, where that is shown: by the `encoding` of the torrent. */
-  decoder: TextDecoder | null = null;
+  decoder: TextDecoding | null = null;
   readonly #list: (Issue & { raw: BencodePath })[] = [];
   readonly #listed: Record<Issue['severity'], number> = { error: 0, warning: 0 };
   readonly #unlisted: Record<Issue['severity'], number> = { error: 0, warning: 0 };
@@ -174,5 +174,5 @@ function readable(step: string | number, isHash: boolean): string | number {
   if (typeof step === 'number' || (step.length < 32 && codeUnitsAtMost(step, 0x7f))) return step;
   if (step.length > MAX_KEY) return `${readable(step.slice(0, MAX_KEY), false)}…`;
   const bytes = keyBytes(step);
-  return (isHash && bytes.length === 32) || !isUtf8(bytes) ? toHex(bytes) : bytes.toString('utf8');
+  return (isHash && bytes.length === 32) || !isUtf8(bytes) ? toHex(bytes) : utf8Text(bytes);
 }

@@ -1,10 +1,9 @@
 /** Structs of single values, which the models are made of. */
-import path from 'node:path';
-import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { array, type Context, define, dynamic, is, nullable, optional, refine, Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
+import { isAbsolute, isDate, isMap, isUint8Array } from '../platform/node.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 
 /** A size in bytes: a safe integer of at least 0. */
@@ -100,7 +99,7 @@ export const Extra = valueStruct<BencodeMap>('extra', 'a Map of unknown keys', i
 export const AbsolutePath = valueStruct<string>(
   'path_root',
   'an absolute path',
-  (value) => typeof value === 'string' && path.isAbsolute(value),
+  (value) => typeof value === 'string' && isAbsolute(value),
 );
 
 export const Whole = valueStruct<number>('integer', 'an integer', Number.isInteger);

@@ -73,3 +73,9 @@ const SETTINGS: OptionStructs<ValidationContext> = {
 export function requireContext(context: ValidationContext): ValidationContext {
   return checkOptions(context, SETTINGS, { name: 'context', example: "{ profile: 'strict' }" });
 }
+
+/** Whether two contexts ask for the same validation. */
+export function isSameContext(one: ValidationContext, other: ValidationContext): boolean {
+  const [a, b] = [one, other].map((context): ValidationContext => ({ profile: 'default', ...context }));
+  return (Object.keys(SETTINGS) as (keyof ValidationContext)[]).every((key) => a?.[key] === b?.[key]);
+}

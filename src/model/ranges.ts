@@ -1,11 +1,10 @@
 /** Maps pieces to byte ranges of files, and checks bytes against the hash of a piece. */
-import { createHash } from 'node:crypto';
-import { copyOf } from '../bencode/copy.ts';
 import { MetainfoError, shown, toHex } from '../errors/errors.ts';
 import { bytesOf, checkArgument, invalidArgument, iterable, readSafely, Text } from '../errors/guard.ts';
 import { merkleRoot, sha256 } from '../hash/merkle.ts';
 import { padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { compareBytes, concatBytes, copyOf, createHasher } from '../platform/node.ts';
 import { type FileItem, v1Files } from './file-item.ts';
 import type { FileTreeItem } from './flat-tree.ts';
 import type { InfoDictV1 } from './info-dict.ts';
@@ -208,7 +207,7 @@ function matchesV1Piece(
   const data = joined('chunks', chunks);
   const sizeOf = (parts: readonly FileRange[]) =>
     parts.reduce((sum, range) => sum + range.rangeEnd - range.rangeStart, 0);
-  const hash = createHash('sha1');
+  const hash = createHasher('sha1');
   if (data.length === sizeOf(ranges)) {
     hash.update(data);
   } else {
@@ -217,16 +216,16 @@ function matchesV1Piece(
     let offset = 0;
     for (const [i, range] of ranges.entries()) {
       const size = range.rangeEnd - range.rangeStart;
-      hash.update(pads[i] ? Buffer.alloc(size) : data.subarray(offset, offset + size));
+      hash.update(pads[i] ? new Uint8Array(size) : data.subarray(offset, offset + size));
       if (!pads[i]) offset += size;
     }
   }
-  return hash.digest().equals(pieceHash);
+  return compareBytes(hash.digest(), pieceHash) === 0;
 }
 
-function joined(name: string, chunks: Iterable<Uint8Array>): Buffer {
+function joined(name: string, chunks: Iterable<Uint8Array>): Uint8Array {
   return readSafely(name, () =>
-    Buffer.concat(Array.from(checkArgument(name, chunks, Chunks), (chunk) => bytesOf(name, chunk))),
+    concatBytes(Array.from(checkArgument(name, chunks, Chunks), (chunk) => bytesOf(name, chunk))),
   );
 }
 
@@ -241,5 +240,5 @@ function matchesV2Piece(range: Omit<V2PieceRange, 'validateData'>, blocks: Itera
     sha256(data.subarray(i * BLOCK_SIZE, (i + 1) * BLOCK_SIZE)),
   );
   const width = fileSize > pieceLength ? pieceLength / BLOCK_SIZE : undefined;
-  return Buffer.compare(merkleRoot(leaves, Buffer.alloc(32), width), pieceHash) === 0;
+  return compareBytes(merkleRoot(leaves, new Uint8Array(32), width), pieceHash) === 0;
 }

@@ -1,6 +1,6 @@
 /** Makes what a torrent gives out read-only: nothing that a caller does to it changes the torrent. */
-import { isDate, isMap, isUint8Array } from 'node:util/types';
 import { copyOfValue } from '../bencode/copy.ts';
+import { isDate, isMap, isUint8Array } from '../platform/node.ts';
 import { ownValue } from './lazy.ts';
 
 function refuse(): never {

@@ -1,8 +1,7 @@
 /** Fields of plain values: text, numbers, URLs, dates, infohashes, hashes and lists of them. */
-import { isUint8Array } from 'node:util/types';
-import { copyOf } from '../bencode/copy.ts';
-import { type BencodeMap, type BencodeValue, lossyText, textOrNull } from '../bencode/value.ts';
+import { type BencodeMap, type BencodeValue, textOrNull } from '../bencode/value.ts';
 import { shown, toHex } from '../errors/errors.ts';
+import { copyOf, hexBytes, isUint8Array, utf8Text } from '../platform/node.ts';
 import type { Field } from './field.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 import { hashesOf, textsOf } from './input.ts';
@@ -24,7 +23,7 @@ export function textOf(bytes: Uint8Array, issues: Issues): string | undefined {
   if (text !== null) return text;
   issues.forgivable('not_utf8', [], () => `expected UTF-8, got the bytes ${shortHex(bytes)}`);
   return issues.compat || issues.severity === 'warning'
-    ? (issues.decoder?.decode(bytes) ?? lossyText(bytes))
+    ? (issues.decoder?.decode(bytes) ?? utf8Text(bytes))
     : undefined;
 }
 
@@ -79,7 +78,7 @@ export const text = texts(decodeText);
 export const shownText = (key: string): Field<string> => ({
   ...text(key),
   ignored: true,
-  coerce: (value) => (isUint8Array(value) ? lossyText(value) : value),
+  coerce: (value) => (isUint8Array(value) ? utf8Text(value) : value),
 });
 
 export const textList = texts<readonly string[]>((value, issues) => decodeList(value, issues, decodeText));
@@ -158,7 +157,7 @@ function decodeInfohash(value: BencodeValue, issues: Issues): Uint8Array | undef
 
 /** An infohash as bytes of its own, from 20 or 32 bytes or their hexadecimal. Null for anything else. */
 export function toInfohash(hash: unknown): Uint8Array | null {
-  if (typeof hash === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(hash)) return copyOf(Buffer.from(hash, 'hex'));
+  if (typeof hash === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(hash)) return copyOf(hexBytes(hash));
   return isInfohash(hash) ? copyOf(hash) : null;
 }
 

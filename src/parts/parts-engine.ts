@@ -17,6 +17,7 @@ import {
   isPad,
   type RequestedFile,
 } from '../hash/hash-request.ts';
+import { compareBytes, utf8Bytes, utf8Text } from '../platform/node.ts';
 import { JoinedDigests } from './joined-digests.ts';
 import { payloadBytes, payloadOf } from './part-payload.ts';
 import { newPlan, noFiles, PART_SIZE, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
@@ -209,9 +210,10 @@ function filesOf(requested: readonly RequestedFile[], root: string): PlanFiles {
   return columns;
 }
 
-function relativePath(file: string | Buffer, root: string): string {
-  const text = file.toString();
-  const components = typeof file === 'string' || Buffer.from(text).equals(file) ? componentsWithin(root, text) : null;
+function relativePath(file: string | Uint8Array, root: string): string {
+  const text = typeof file === 'string' ? file : utf8Text(file);
+  const components =
+    typeof file === 'string' || compareBytes(utf8Bytes(text), file) === 0 ? componentsWithin(root, text) : null;
   if (components) return components.join('/');
   const message = `${text} is not below ${root}: other machines could not find it. Choose another root for the parts.`;
   throw new MetainfoError('ERR_PATH_OUTSIDE', message, { path: text });

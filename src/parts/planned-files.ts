@@ -6,8 +6,9 @@ import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { isWithin } from '../disk/path-within.ts';
 import { errnoOf, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
-import { errnoName, fromSystemError, MetainfoError, shown, throwSystemError } from '../errors/errors.ts';
+import { fromSystemError, MetainfoError, shown, throwSystemError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
+import { errnoName } from '../platform/node.ts';
 import { joinFirst } from '../text/printable.ts';
 import type { PlanFiles } from './plan.ts';
 

@@ -1,5 +1,4 @@
 /** Prints the files of a torrent as a tree with sizes. */
-
 import { storedLinks } from '../model/stored-links.ts';
 import type { Torrent, TorrentFile } from '../model/torrent/torrent.ts';
 import { formatBytes, plural } from '../text/format.ts';

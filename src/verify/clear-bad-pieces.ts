@@ -1,5 +1,4 @@
 /** Compares digests of content on disk with the hashes in a torrent, and clears the mark of every piece that differs. */
-
 import type { Digests } from '../hash/hash-request.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
@@ -8,6 +7,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import { viewOfLayer } from '../model/piece-layers.ts';
 import { contentOf, rootAt } from '../model/torrent/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
+import { compareBytes } from '../platform/node.ts';
 import type { PieceContent, PieceInterval, PieceLayout } from './piece-layout.ts';
 
 /** Hashes in a buffer, one after the other, from an offset on. */
@@ -34,8 +34,7 @@ export function clearBadV1(
   for (const [first, end] of intervals) {
     const size = (end - first) * 20;
     // Most pieces are good, and one comparison of a whole interval is fast.
-    const isSame =
-      Buffer.compare(actual.subarray(offset, offset + size), expected.subarray(first * 20, end * 20)) === 0;
+    const isSame = compareBytes(actual.subarray(offset, offset + size), expected.subarray(first * 20, end * 20)) === 0;
     for (let i = 0; !isSame && i < size; i += 1)
       if (actual[offset + i] !== expected[first * 20 + i]) good[first + Math.floor(i / 20)] = 0;
     offset += size;
@@ -87,7 +86,7 @@ export function clearBadV2(
       const isWholeFile = offset === 0 && length === fileLength;
       const layer = actual.bytes.subarray(actual.offset, actual.offset + pieces * 32);
       const root = () => layerRoots([layer], pieceLength / BLOCK_SIZE);
-      const isGood = isWholeFile ? Buffer.compare(root(), piecesRoot) === 0 : isCheckedByV1;
+      const isGood = isWholeFile ? compareBytes(root(), piecesRoot) === 0 : isCheckedByV1;
       if (!isGood) good.fill(0, firstPiece, firstPiece + pieces);
     }
   }

@@ -3,6 +3,7 @@ import { tableResult } from '../../hash/table-jobs.ts';
 import { type FileTable, pathBytes, type TableFile } from '../../layout/file-table.ts';
 import { isNamedLikePad, isPadFile } from '../../layout/padding.ts';
 import type { FileItem } from '../../model/file-item.ts';
+import { latin1Text, utf8Length } from '../../platform/node.ts';
 import { addonFor, fileList, hasList, type ListedFile, type ListShape, nativePadding } from '../file-list.ts';
 
 /** Bencoded values, and their bytes. */
@@ -116,7 +117,7 @@ export function stringBytes(length: number): number {
 }
 
 function textBytes(text: string): number {
-  return stringBytes(Buffer.byteLength(text));
+  return stringBytes(utf8Length(text));
 }
 
 /** The size of a key and its value. */
@@ -189,7 +190,7 @@ function repeatedLayers(files: FileTable<ListedFile & TableFile>, pieceLength: n
   const seen = new Set<string>();
   for (const [index, length] of files.lengths.entries()) {
     if (length <= pieceLength) continue;
-    const onDisk = diskPaths ? Buffer.from(pathBytes(diskPaths, index)).toString('latin1') : files.at(index)?.diskPath;
+    const onDisk = diskPaths ? latin1Text(pathBytes(diskPaths, index)) : files.at(index)?.diskPath;
     if (onDisk === undefined) continue;
     if (seen.has(onDisk)) add(size, sizeOfLayer(length, pieceLength));
     seen.add(onDisk);

@@ -1,10 +1,10 @@
 /** Finds names in a torrent that some systems cannot store, or that clients change. */
-import { setImmediate as nextRound } from 'node:timers/promises';
 import { optionText, shown } from '../../errors/errors.ts';
 import { type FileTable, pathsAt, type TableFile } from '../../layout/file-table.ts';
 import { libtorrentName } from '../../layout/libtorrent-names.ts';
 import { nameKey } from '../../layout/safe-path.ts';
 import { windowsProblem } from '../../layout/windows-names.ts';
+import { nextRound, utf8Length } from '../../platform/node.ts';
 import { orderFiles } from '../order-files.ts';
 import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
 
@@ -105,7 +105,7 @@ class NameFindings {
     const problem = windowsProblem(name);
     const isShort = name.length <= MAX_NAME_BYTES / 4;
     if (!problem && isShort && /^[ -~]*$/.test(name)) return;
-    const bytes = isShort ? 0 : Buffer.byteLength(name);
+    const bytes = isShort ? 0 : utf8Length(name);
     const changed = libtorrentName(name);
     const path = all.slice(0, depth + 1);
     if (changed !== name)

@@ -1,8 +1,8 @@
 /** The sizes of a torrent before it is hashed: its bencode, pieces and pad files. */
-import { isMap } from 'node:util/types';
 import { encode } from '../../bencode/encode.ts';
 import type { Encodable } from '../../bencode/value.ts';
 import { MAX_TREE_DEPTH } from '../../model/limits.ts';
+import { isMap, utf8Length } from '../../platform/node.ts';
 import type { ListShape } from '../file-list.ts';
 import { add, type FileSizes, measureFiles, pair, type Size, stringBytes } from './file-sizes.ts';
 
@@ -69,7 +69,7 @@ function sizeOfOtherFields(otherFields: Encodable, longest: { text: number }): S
   const stack = [otherFields];
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
     items += 1;
-    if (typeof value === 'string') longest.text = Math.max(longest.text, Buffer.byteLength(value));
+    if (typeof value === 'string') longest.text = Math.max(longest.text, utf8Length(value));
     else if (Array.isArray(value)) for (const entry of value as readonly Encodable[]) stack.push(entry);
     else if (isMap(value)) {
       items += value.size;

@@ -1,4 +1,5 @@
 /** Warns, before any file is hashed, about properties of a torrent that readers and clients refuse. */
+import { emitWarning } from '../../platform/node.ts';
 import { printable } from '../../text/printable.ts';
 import type { Finding } from './findings.ts';
 import { limitFindings } from './reader-limits.ts';
@@ -32,5 +33,5 @@ function emit({ code, message, advice }: Finding): void {
   if (emitted.has(code)) return;
   emitted.add(code);
   // Node prints warnings raw, and file names may hold terminal escapes.
-  process.emitWarning(printable(`${message} ${advice}`), { type: 'MetainfoWarning', code });
+  emitWarning(printable(`${message} ${advice}`), code);
 }

@@ -9,6 +9,7 @@ import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import type { Digests } from '../../hash/hash-request.ts';
 import { lengthsOf, requestedMemory } from '../../hash/make-requested-files.ts';
 import type { RunningJob } from '../../jobs/watch.ts';
+import { concatBytes } from '../../platform/node.ts';
 import { filesToHash, type TorrentDigests } from '../files-to-hash.ts';
 import type { LaidOutFile } from '../torrent-layout.ts';
 import { StreamJobs, type StreamLayout, type StreamResources, type StreamSink } from './stream-jobs.ts';
@@ -47,7 +48,7 @@ async function hashSeparately(jobs: StreamJobs): Promise<StreamedDigests> {
   await Promise.all([hashReadyFiles(jobs, digests), streamed]);
   return {
     lengths: digests.flatMap(({ lengths }) => lengths),
-    pieces: version === 'v2' ? null : Buffer.concat(digests.map(({ pieces }) => pieces)),
+    pieces: version === 'v2' ? null : concatBytes(digests.map(({ pieces }) => pieces)),
     trees: version === 'v1' ? null : packTrees(digests),
   };
 }
@@ -73,7 +74,7 @@ class StreamHasher implements StreamSink {
   readonly #digests: Promise<Digests>[] = [];
   /** Bytes of each hashed segment. */
   readonly #sizes: number[] = [];
-  #segment: Buffer | null = null;
+  #segment: Uint8Array | null = null;
   /** Bytes of the segment that are filled. */
   #filled = 0;
 
@@ -111,7 +112,7 @@ class StreamHasher implements StreamSink {
 
   /** Starts to hash the segment. If it is padded, its last piece is filled up with zeros. */
   #start(isPadded: boolean): void {
-    const segment = this.#segment as Buffer;
+    const segment = this.#segment as Uint8Array;
     const digests = this.#jobs
       .hashSmall([requestedMemory(segment, 0, this.#filled)], isPadded ? 1 : 0)
       .finally(() => this.#jobs.segments.give(segment));
@@ -126,7 +127,7 @@ class StreamHasher implements StreamSink {
   /** The digests of the file from those of its segments. */
   #joined(segments: readonly Digests[]): FileDigests {
     const { layout, segmentSize } = this.#jobs;
-    const pieces = Buffer.concat(segments.map(({ v1 }) => v1 ?? new Uint8Array()));
+    const pieces = concatBytes(segments.map(({ v1 }) => v1 ?? new Uint8Array()));
     if (layout.version === 'v1') return { pieces, root: null, layer: new Uint8Array() };
     const trees = segments.map(({ v2 }) => ({
       root: v2?.roots.subarray(0, 32) ?? null,

@@ -2,6 +2,7 @@
 import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
+import { latin1Text, utf8Bytes } from '../../platform/node.ts';
 
 /** The URL of a web object. */
 export interface WebUrl {
@@ -44,7 +45,7 @@ function withoutCredentials(url: string): string {
 function authorizationOf({ username, password }: URL): string | null {
   if (username === '' && password === '') return null;
   const text = `${decoded(username) ?? username}:${decoded(password) ?? password}`;
-  return `Basic ${Buffer.from(text).toString('base64')}`;
+  return `Basic ${btoa(latin1Text(utf8Bytes(text)))}`;
 }
 
 function nameIn(pathname: string): string | null {

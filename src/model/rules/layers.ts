@@ -1,8 +1,8 @@
 /** The rules of v2 hashes: pieces roots and piece layers (BEP 52). */
-
 import { shown, toHex } from '../../errors/errors.ts';
 import { layerRoots } from '../../hash/merkle.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../../layout/piece-length.ts';
+import { hexBytes, latin1Text } from '../../platform/node.ts';
 import type { FlatFile } from '../flat-tree.ts';
 import { HashList } from '../hash-list.ts';
 import { pathOfLeaf, type Subject } from './subject.ts';
@@ -67,5 +67,5 @@ export function piecesLayersCorrect({ version, info, flat, layers, issues }: Sub
 }
 
 function keyOf(root: string): string {
-  return Buffer.from(root, 'hex').toString('latin1');
+  return latin1Text(hexBytes(root));
 }

@@ -4,6 +4,7 @@ import { ISSUE_CODES, type IssueCode } from '../../errors/codes.ts';
 import { shown } from '../../errors/errors.ts';
 import { libtorrentName } from '../../layout/libtorrent-names.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
+import { latin1Text } from '../../platform/node.ts';
 import { INFO } from '../codec.ts';
 import { v1Files } from '../file-item.ts';
 import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from '../info-fields.ts';
@@ -183,7 +184,7 @@ export function safeName({ version, info, has, flat, issues }: Subject): void {
 /** A single file has no flags in the models, but libtorrent reads them: a link then has no content, and a pad file is not shown. */
 function singleFileFlags({ version, info, has, issues }: Subject): void {
   const attr = version !== 'v2' && has('length') ? info.extra?.get('attr') : undefined;
-  const flags = attr instanceof Uint8Array ? Buffer.from(attr).toString('latin1') : '';
+  const flags = attr instanceof Uint8Array ? latin1Text(attr) : '';
   const path = ['info', 'attr'];
   if (flags.includes('l'))
     issues.add('symlink', path, 'a single file cannot be a symbolic link', issues.rules.refusedByLibtorrent);

@@ -1,10 +1,10 @@
 /** The files of a torrent in packed columns, for jobs that must not make an object of each file. */
-import { isAscii } from 'node:buffer';
 import { decodeTrusted, type TrustedDecodeOptions } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import { addonOrNull, type DecodedFiles } from '../../hash/addon.ts';
 import { type PathColumn, pathBytes, pathColumn } from '../../layout/file-table.ts';
 import { type PadNames, padNamesOf, padsIn } from '../../layout/padding.ts';
+import { compareBytes, isAscii, latin1Text } from '../../platform/node.ts';
 import { nameText } from '../../text/name-bytes.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { type FileItem, v1Files } from '../file-item.ts';
@@ -113,15 +113,13 @@ export function usualContent(
 
 /** All paths with `/`, one directly after the other: to decode them at once takes a tenth of the time. Null if they are not ASCII. */
 function asciiText({ bytes }: PathColumn): string | null {
-  return isAscii(bytes)
-    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1').replaceAll('\0', '/')
-    : null;
+  return isAscii(bytes) ? latin1Text(bytes).replaceAll('\0', '/') : null;
 }
 
 const NO_LINKS: ReadonlySet<number> = new Set();
 
 function isSamePaths(one: PathColumn, other: PathColumn): boolean {
-  return Buffer.compare(one.bytes, other.bytes) === 0 && isSameNumbers(one.ends, other.ends);
+  return compareBytes(one.bytes, other.bytes) === 0 && isSameNumbers(one.ends, other.ends);
 }
 
 function isSameNumbers(one: Uint32Array | Float64Array, other: Uint32Array | Float64Array): boolean {
@@ -155,7 +153,7 @@ function usualContentOf(torrent: Torrent): TorrentContent | null {
 
 function contentOfRows(torrent: Torrent): TorrentContent {
   const files = TorrentBase.filesOf(torrent);
-  const roots = torrent.torrentVersion === 'v1' ? null : Buffer.alloc(files.length * 32);
+  const roots = torrent.torrentVersion === 'v1' ? null : new Uint8Array(files.length * 32);
   const links = new Set<number>();
   for (const [i, { attr, piecesRoot }] of files.entries()) {
     if (piecesRoot) roots?.set(piecesRoot, i * 32);

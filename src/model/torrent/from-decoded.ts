@@ -1,7 +1,16 @@
 /** Converts the output of other bencode decoders, and dictionaries written by hand, to values that the encoder takes. */
-import { isArrayBuffer, isDate, isMap, isUint8Array } from 'node:util/types';
 import { type Encodable, isObjectPrototype, RawBencode, toKey } from '../../bencode/value.ts';
 import { shown, ValidationError } from '../../errors/errors.ts';
+import {
+  concatBytes,
+  hexBytes,
+  isArrayBuffer,
+  isDate,
+  isMap,
+  isUint8Array,
+  latin1Text,
+  utf8Length,
+} from '../../platform/node.ts';
 import { INFO, TORRENT } from '../codec.ts';
 import { FILE_ITEM, FILE_TREE_ITEM } from '../file-fields.ts';
 import { HashList, type HashSize } from '../hash-list.ts';
@@ -104,7 +113,7 @@ function fromLayers(value: unknown, issues: Issues): unknown {
     // Under a key in bytes, a list is no list of hashes: v1 torrents may hold anything there.
     const isList = isHex && Array.isArray(layer);
     result.set(
-      isHex ? Buffer.from(key, 'hex').toString('latin1') : key,
+      isHex ? latin1Text(hexBytes(key)) : key,
       isList ? asHashes(layer, 32, ['piece layers', key], issues) : layer,
     );
   }
@@ -185,7 +194,7 @@ function convert(value: unknown, path: Path, issues: Issues): Encodable {
   }
   if (value instanceof UnpackedHashes) {
     for (const hash of value.list) counted(hash, issues);
-    return Buffer.concat(value.list);
+    return concatBytes(value.list);
   }
   if (typeof value === 'string') return convertText(value, path, issues);
   if (isArrayBuffer(value)) return counted(new Uint8Array(value), issues);
@@ -234,7 +243,7 @@ function counted(bytes: Uint8Array, issues: Issues): Uint8Array {
 }
 
 function convertText(value: string, path: Path, issues: Issues): Encodable {
-  issues.countBytes(Buffer.byteLength(value));
+  issues.countBytes(utf8Length(value));
   // A decoder puts replacement characters where bytes are not UTF-8.
   if (value.includes('\ufffd')) lost(path, issues);
   return value;

@@ -1,9 +1,9 @@
 /** The infohashes of a torrent, and the raw info dictionaries that keep the infohash of a rebuilt torrent. */
-import * as crypto from 'node:crypto';
 import { decode } from '../../bencode/decode.ts';
 import { encode } from '../../bencode/encode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import { type Encodable, RawBencode } from '../../bencode/value.ts';
+import { compareBytes, hashHex } from '../../platform/node.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 
 /**
@@ -17,8 +17,7 @@ export function infohashOf(
 ): string | null {
   if (version !== 'hybrid' && version !== wanted) return null;
   const algorithm = wanted === 'v1' ? 'sha1' : 'sha256';
-  // Not every runtime has the faster function.
-  return crypto.hash?.(algorithm, infoBytes, 'hex') ?? crypto.createHash(algorithm).update(infoBytes).digest('hex');
+  return hashHex(algorithm, infoBytes);
 }
 
 const known = new WeakMap<object, Uint8Array>();
@@ -38,7 +37,7 @@ export function rawInfo(info: unknown): RawBencode | null {
 function encodesAs(dump: Encodable, bytes: Uint8Array): boolean {
   try {
     const { value } = decode(bytes, { tolerant: true, limits: NO_LIMITS });
-    return Buffer.compare(encode(dump), encode(value)) === 0;
+    return compareBytes(encode(dump), encode(value)) === 0;
   } catch {
     return false;
   }

@@ -1,6 +1,4 @@
 /** The class of a valid torrent: its fields, files, infohashes, piece ranges and magnet link. */
-import { isDeepStrictEqual } from 'node:util';
-import { copyOf } from '../../bencode/copy.ts';
 import { decode, decodeTrusted, type Span } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import type { BencodeMap } from '../../bencode/value.ts';
@@ -22,6 +20,7 @@ import {
 import { torrents } from '../../errors/shared.ts';
 import { safePaths } from '../../layout/safe-path.ts';
 import { formatMagnet, MAGNET, type Magnet } from '../../magnet/magnet.ts';
+import { copyOf } from '../../platform/node.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { type DumpedDictionary, dumpTorrent } from '../dump.ts';
 import { v1Files, v1List } from '../file-item.ts';
@@ -31,7 +30,7 @@ import { Issues } from '../issues.ts';
 import { copyProperty } from '../lazy.ts';
 import type { PieceLayers } from '../piece-layers.ts';
 import type { DhtNode } from '../primitives.ts';
-import { requireContext, type ValidationContext } from '../profile.ts';
+import { isSameContext, requireContext, type ValidationContext } from '../profile.ts';
 import {
   displayPath,
   rangeOfV1Piece,
@@ -253,7 +252,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   ): TorrentBase<V> | null {
     const context = requireContext(newContext);
     const { context: old, flat, totals, infohashes } = this.#own;
-    const isSame = isDeepStrictEqual({ profile: 'default', ...context }, { profile: 'default', ...old });
+    const isSame = isSameContext(context, old);
     if (!isSame || this.warnings.length > 0) return null;
     const issues = new Issues(context.profile);
     const fields = { ...decodeTopLevelWithoutLayers(map, issues), info: this.info };

@@ -1,16 +1,15 @@
 /** Decodes and validates the bytes of a torrent file: the one way from bytes to a torrent. */
-import type { TextDecoder } from 'node:util';
 import { BencodeError } from '../../bencode/bencode-error.ts';
-import { copyOf } from '../../bencode/copy.ts';
 import { decodeTrusted } from '../../bencode/decode.ts';
 import { type Limits, limitsOf, NO_LIMITS } from '../../bencode/limits.ts';
-import { type BencodeMap, type BencodeValue, lossyText } from '../../bencode/value.ts';
+import type { BencodeMap, BencodeValue } from '../../bencode/value.ts';
 import type { BeneathOptions } from '../../disk/beneath.ts';
 import { type Issue, MetainfoError, shown } from '../../errors/errors.ts';
 import { bytesOf, checkOptions, type OptionStructs, Path, Signal, Unchecked } from '../../errors/guard.ts';
 import { sumOf } from '../../layout/file-table.ts';
 import { padsIn } from '../../layout/padding.ts';
-import { decoderOf } from '../../text/name-bytes.ts';
+import { copyOf, utf8Text } from '../../platform/node.ts';
+import { decoderOf, type TextDecoding } from '../../text/name-bytes.ts';
 import { TORRENT } from '../codec.ts';
 import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
 import type { FlatFile } from '../flat-tree.ts';
@@ -168,9 +167,9 @@ function filesLongerThan(pieceLength: number, content: TorrentContent): FlatFile
 }
 
 /** The decoder of texts that are not UTF-8: the caller's choice wins over the key that old creators wrote. */
-function decoderFor({ encoding }: ValidationContext, stored: BencodeValue | undefined): TextDecoder | null {
+function decoderFor({ encoding }: ValidationContext, stored: BencodeValue | undefined): TextDecoding | null {
   if (encoding !== undefined) return decoderOf(encoding);
-  return stored instanceof Uint8Array && stored.length < 100 ? decoderOf(lossyText(stored)) : null;
+  return stored instanceof Uint8Array && stored.length < 100 ? decoderOf(utf8Text(stored)) : null;
 }
 
 interface ModelContext {

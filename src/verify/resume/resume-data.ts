@@ -1,5 +1,4 @@
 /** Resume data: what a verification proved, in the form in which a BitTorrent client keeps it, so that the client need not check again. */
-import { copyOf } from '../../bencode/copy.ts';
 import {
   Bytes,
   checkArgument,
@@ -12,6 +11,7 @@ import {
   Path,
 } from '../../errors/guard.ts';
 import { AnyTorrent, type Torrent } from '../../model/torrent/torrent.ts';
+import { copyOf } from '../../platform/node.ts';
 import type { VerifyReport } from '../report.ts';
 import { libtorrentResume, qbittorrentResume } from './libtorrent.ts';
 import { type PlaceOptions, type ResumeClient, resumePlaceOf } from './place.ts';

@@ -1,5 +1,4 @@
 /** Resume data of rtorrent: the torrent with the entries that rtorrent adds to the torrents of its session folder. */
-
 import { decode } from '../../bencode/decode.ts';
 import { encode } from '../../bencode/encode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';

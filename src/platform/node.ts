@@ -1,0 +1,144 @@
+/** What Node and browsers do in different ways, as Node does it. web.ts has the same names, for browsers. */
+import { constants } from 'node:buffer';
+import * as crypto from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import os from 'node:os';
+
+export { isAscii, isUtf8 } from 'node:buffer';
+export { basename, isAbsolute, join as joinPath, resolve as resolvePath, sep } from 'node:path';
+export { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
+export {
+  isArrayBuffer,
+  isDate,
+  isFloat64Array,
+  isMap,
+  isPromise,
+  isProxy,
+  isSharedArrayBuffer,
+  isUint8Array,
+} from 'node:util/types';
+
+/** The most bytes of an ArrayBuffer. */
+export const MAX_BYTES = constants.MAX_LENGTH;
+/** The most UTF-16 code units of a string. */
+export const MAX_TEXT = constants.MAX_STRING_LENGTH;
+export const isWindows = process.platform === 'win32';
+
+const { latin1Slice, utf8Slice, hexSlice } = Buffer.prototype as unknown as Record<
+  'latin1Slice' | 'utf8Slice' | 'hexSlice',
+  (this: Uint8Array, start: number, end: number) => string
+>;
+
+/** Text with one character for each byte. */
+export function latin1Text(bytes: Uint8Array, from = 0, to = bytes.length): string {
+  return latin1Slice.call(bytes, from, to);
+}
+
+/** The text of UTF-8, with U+FFFD in place of what is not UTF-8. */
+export function utf8Text(bytes: Uint8Array, from = 0, to = bytes.length): string {
+  return utf8Slice.call(bytes, from, to);
+}
+
+export function hexText(bytes: Uint8Array): string {
+  return hexSlice.call(bytes, 0, bytes.length);
+}
+
+/** One byte for each character: the low eight bits of its code. */
+export function latin1Bytes(text: string): Uint8Array {
+  return Buffer.from(text, 'latin1');
+}
+
+/** UTF-8, with U+FFFD in place of half a surrogate pair. */
+export function utf8Bytes(text: string): Uint8Array {
+  return Buffer.from(text);
+}
+
+/** The length of {@link utf8Bytes}. */
+export function utf8Length(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+/** The bytes of hexadecimal digits, two each. */
+export function hexBytes(text: string): Uint8Array {
+  return Buffer.from(text, 'hex');
+}
+
+/** The bytes of all parts, cut or filled up with zeros to `size`. */
+export function concatBytes(parts: readonly Uint8Array[], size?: number): Uint8Array {
+  return Buffer.concat(parts, size);
+}
+
+/** Below 0, 0 or above 0, as `sort` takes it. */
+export function compareBytes(one: Uint8Array, other: Uint8Array): number {
+  return Buffer.compare(one, other);
+}
+
+export function includesBytes({ buffer, byteOffset, length }: Uint8Array, part: string): boolean {
+  return Buffer.from(buffer, byteOffset, length).includes(part);
+}
+
+/** Memory of its own with any content. */
+export function newBytes(size: number): Uint8Array {
+  return Buffer.allocUnsafeSlow(size);
+}
+
+/** Memory with any content, which may be a part of a larger ArrayBuffer. */
+export function shortBytes(size: number): Uint8Array {
+  return Buffer.allocUnsafe(size);
+}
+
+/** A copy with an ArrayBuffer of its own. It has the same class, because callers may use the methods of a Buffer. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  const copy = Buffer.isBuffer(bytes) ? Buffer.allocUnsafeSlow(bytes.length) : new Uint8Array(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
+/** A hash that takes its data in parts. */
+export interface Hasher {
+  update(bytes: Uint8Array): Hasher;
+  digest(): Uint8Array;
+}
+
+export function createHasher(algorithm: 'sha1' | 'sha256'): Hasher {
+  return crypto.createHash(algorithm);
+}
+
+/** The hash of bytes in hexadecimal. */
+export function hashHex(algorithm: 'sha1' | 'sha256', bytes: Uint8Array): string {
+  // Not every runtime has the faster function.
+  return crypto.hash?.(algorithm, bytes, 'hex') ?? crypto.createHash(algorithm).update(bytes).digest('hex');
+}
+
+/** The threads that run at once. */
+export function availableParallelism(): number {
+  return os.availableParallelism();
+}
+
+/** The name of a number of an error of the system, such as ENOENT for 2. */
+export function errnoName(errno: number): string | undefined {
+  return Object.entries(os.constants.errno).find(([, value]) => value === errno)?.[0];
+}
+
+/** Lets any number of listeners wait for a signal, without a warning. */
+export function allowListeners(signal: AbortSignal): void {
+  setMaxListeners(0, signal);
+}
+
+/** Seconds since some moment. */
+export function uptime(): number {
+  return process.uptime();
+}
+
+export function currentFolder(): string {
+  return process.cwd();
+}
+
+/** A variable of the environment. */
+export function variable(name: string): string | undefined {
+  return process.env[name];
+}
+
+export function emitWarning(message: string, code: string): void {
+  process.emitWarning(message, { type: 'MetainfoWarning', code });
+}
