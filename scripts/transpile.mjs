@@ -37,7 +37,20 @@ export function transpile(files) {
   for (const { path: name, text } of outputFiles) keep(name.slice(0, -'.js'.length), text);
 }
 
-/** The module hook. */
+/** Takes src/platform/web.ts in place of node.ts, as the bundle for browsers does. */
+function asWeb(resolved) {
+  const url = resolved.url.replace(/\/src\/platform\/node\.ts$/, '/src/platform/web.ts');
+  return url === resolved.url ? resolved : { ...resolved, url };
+}
+
+/** A module hook: METAINFO_PLATFORM=web runs the library as in browsers. */
+export function resolve(specifier, context, nextResolve) {
+  const found = nextResolve(specifier, context);
+  if (process.env.METAINFO_PLATFORM !== 'web') return found;
+  return found instanceof Promise ? found.then(asWeb) : asWeb(found);
+}
+
+/** A module hook. */
 export function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context);
   const file = fileURLToPath(url);

@@ -1,7 +1,7 @@
 /** The draft of a torrent: its fields, checked once, and its methods. */
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, Flag, type OptionStructs, readSafely, Signal } from '../errors/guard.ts';
-import { shareClass } from '../errors/shared.ts';
+import { drafts } from '../errors/shared.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { DumpedDictionary } from '../model/dump.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
@@ -90,6 +90,13 @@ export class TorrentCreate implements Draft {
     this.pathRoot = pathRoot;
     this.info = info;
     this.createdBy = createdBy;
+    drafts.add(this);
+  }
+
+  /** Accepts drafts of another copy of this package in the process too. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== TorrentCreate) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === 'object' && value !== null && drafts.has(value);
   }
 
   /**
@@ -228,7 +235,6 @@ export class TorrentCreate implements Draft {
     return namesSingleFile(this) ? (this.info.name as string) : basename(this.pathRoot);
   }
 }
-shareClass(TorrentCreate, 'TorrentCreate');
 
 /** The checked draft of some input. */
 function checkedDraft(input: object, { anyUrl = false } = {}): Draft {

@@ -10,7 +10,7 @@ import { type FileItem, v1List } from '../model/file-item.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { joinFirst } from '../text/printable.ts';
-import type { DiskFile, MatchedFile } from '../verify/match-files.ts';
+import type { DiskFile, MatchedFile } from '../verify/matched-files.ts';
 import type { PieceLayout } from '../verify/piece-layout.ts';
 import { withoutContent } from './replace-fields.ts';
 

@@ -20,7 +20,8 @@ import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } fr
 import { checkPieceLength } from '../layout/piece-length.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { clearBadV1 } from '../verify/clear-bad-pieces.ts';
-import { type MatchedFiles, matchFiles } from '../verify/match-files.ts';
+import { matchFiles } from '../verify/match-files.ts';
+import type { MatchedFiles } from '../verify/matched-files.ts';
 import { contentOfPieces, type PieceLayout, pathOfEntry, v1PieceLayout } from '../verify/piece-layout.ts';
 import { replaceFields } from './replace-fields.ts';
 import { hybridLayout, requireAllFiles, requireGoodPieces, requirePadding, requireSameTimes } from './upgrade-files.ts';

@@ -154,7 +154,9 @@ const TOO_MANY_OPEN_FILES = {
 
 /** Returns the code of a system error. libuv has no name for some, such as EDQUOT: `Unknown system error -122`. */
 function systemCode({ code, errno }: NodeJS.ErrnoException): string | undefined {
-  return code?.startsWith('Unknown') && errno !== undefined ? errnoName(-errno) : code;
+  // The code of a DOMException is a number.
+  if (typeof code !== 'string') return undefined;
+  return code.startsWith('Unknown') && errno !== undefined ? errnoName(-errno) : code;
 }
 
 /** Turns the error of a failed system call into a {@link MetainfoError} that names the path. */

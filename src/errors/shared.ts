@@ -1,20 +1,21 @@
-/** Lets several copies of this package in one process recognise each other's torrents, engines and errors. */
+/** Lets several copies of this package in one process recognise each other's torrents, drafts, engines and errors. */
 
 interface Shared {
   readonly torrents: WeakSet<object>;
   readonly engines: WeakSet<object>;
+  readonly drafts: WeakSet<object>;
 }
 
 const REGISTRY = Symbol.for('metainfo.shared');
 
 const holder = globalThis as { [REGISTRY]?: Shared };
 if (!holder[REGISTRY]) {
-  const value: Shared = { torrents: new WeakSet(), engines: new WeakSet() };
+  const value: Shared = { torrents: new WeakSet(), engines: new WeakSet(), drafts: new WeakSet() };
   Object.defineProperty(holder, REGISTRY, { value });
 }
 
-/** The torrents and the engines of all copies. */
-export const { torrents, engines } = holder[REGISTRY] as Shared;
+/** The torrents, engines and drafts of all copies. */
+export const { torrents, engines, drafts } = holder[REGISTRY] as Shared;
 
 /**
  * Lets `instanceof` accept objects of the same class of another copy.

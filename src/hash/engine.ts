@@ -11,10 +11,12 @@ export interface RequestedFile {
    */
   path: string | Uint8Array | null;
   /**
-   * Content in memory. Engines copy it when the job starts, so you may reuse it at once. A file with neither path nor data is
+   * Content in memory. Engines copy it when the job starts, so you may reuse it at once. A file with neither path nor data nor blob is
    * a pad file: zeros that are read from nowhere.
    */
   data?: Uint8Array | undefined;
+  /** Content in a Blob, which only the engine of browsers reads. */
+  blob?: Blob | undefined;
   /** Where the content starts in the file, in bytes. */
   offset: number;
   /** Bytes of content. */

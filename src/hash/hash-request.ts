@@ -10,13 +10,16 @@ import { bytesToPieceEnd, lengthsOf, RequestedTable } from './make-requested-fil
 
 export type { Digests, HashJob, HashRequest, JobProgress, RequestedFile, RequestedFiles } from './engine.ts';
 
-/** Whether a file of a request is a pad file: it has neither path nor data. */
-export function isPad({ path, data }: Pick<RequestedFile, 'path' | 'data'>): boolean {
-  return path === null && data === undefined;
+/** Whether a file of a request is a pad file: it has no content. */
+export function isPad({ path, data, blob }: Pick<RequestedFile, 'path' | 'data' | 'blob'>): boolean {
+  return path === null && data === undefined && blob === undefined;
 }
 
 /** The number of hashes in the piece layer of a file: 0 unless the file is longer than a piece (BEP 52). */
-export function layerCount(file: Pick<RequestedFile, 'path' | 'data' | 'length'>, pieceLength: number): number {
+export function layerCount(
+  file: Pick<RequestedFile, 'path' | 'data' | 'blob' | 'length'>,
+  pieceLength: number,
+): number {
   return !isPad(file) && file.length > pieceLength ? Math.ceil(file.length / pieceLength) : 0;
 }
 

@@ -10,6 +10,7 @@ interface PlannedContent {
   diskPath?: string | undefined;
   mtimeMs?: number | undefined;
   data?: Uint8Array | undefined;
+  blob?: Blob | undefined;
   /** Where the content starts in the file. Default: at its start. */
   offset?: number | undefined;
   /** Bytes of the whole file. Default: those of the content. */
@@ -17,10 +18,18 @@ interface PlannedContent {
 }
 
 /** The request file of a scanned file or a buffer. */
-export function toRequestedFile({ length, diskPath, mtimeMs, data, offset = 0, size }: PlannedContent): RequestedFile {
+export function toRequestedFile({
+  length,
+  diskPath,
+  mtimeMs,
+  data,
+  blob,
+  offset = 0,
+  size,
+}: PlannedContent): RequestedFile {
   const bytes = length as number;
   const path = diskPath === undefined ? null : systemPath(diskPath);
-  return { path, data, offset, length: bytes, size: size ?? bytes, mtimeMs: mtimeMs ?? Number.NaN };
+  return { path, data, blob, offset, length: bytes, size: size ?? bytes, mtimeMs: mtimeMs ?? Number.NaN };
 }
 
 /** The request file of a pad file of `length` bytes. */

@@ -28,7 +28,7 @@ export function privateCopy(bytes: Uint8Array): Uint8Array {
 
 /** Takes a private copy back that nobody reads any more. */
 export function reusePrivate({ buffer }: Uint8Array): void {
-  if (privateBuffers.has(buffer) && spare.length < MAX_SPARE) spare.push(Buffer.from(buffer as ArrayBuffer));
+  if (privateBuffers.has(buffer) && spare.length < MAX_SPARE) spare.push(new Uint8Array(buffer));
 }
 
 /**

@@ -3,7 +3,7 @@
 import { DEFAULT_LIMITS, LimitError, type LimitName } from '../bencode/limits.ts';
 import { type BencodePath, locate } from '../bencode/locate.ts';
 import { codeUnitsAtMost, keyBytes } from '../bencode/value.ts';
-import { ISSUE_CODES, type IssueCode } from '../errors/codes.ts';
+import { ISSUE_SPECS, type IssueCode } from '../errors/codes.ts';
 import { type Issue, toHex } from '../errors/errors.ts';
 import { isUtf8, utf8Text } from '../platform/node.ts';
 import type { TextDecoding } from '../text/name-bytes.ts';
@@ -104,7 +104,7 @@ export class Issues {
     const [first, second] = raw;
     const seconds = this.#places.get(first) ?? new Map<unknown, Set<IssueCode>>();
     this.#places.set(first, seconds.set(second, (seconds.get(second) ?? new Set()).add(code)));
-    const { spec } = ISSUE_CODES[code];
+    const spec = ISSUE_SPECS[code];
     this.#list.push({
       code,
       severity,

@@ -22,6 +22,8 @@ export {
 export const MAX_BYTES = constants.MAX_LENGTH;
 /** The most UTF-16 code units of a string. */
 export const MAX_TEXT = constants.MAX_STRING_LENGTH;
+/** Whether engines read Blobs, as they read files on disk. */
+export const engineReadsBlobs: boolean = false;
 export const isWindows = process.platform === 'win32';
 
 const { latin1Slice, utf8Slice, hexSlice } = Buffer.prototype as unknown as Record<

@@ -4,6 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 
 export const MAX_BYTES = 2 ** 31;
 export const MAX_TEXT = 2 ** 29 - 24;
+export const engineReadsBlobs: boolean = true;
 export const isWindows = false;
 
 /** A check of a built-in type. It holds in every realm, and no object can pretend to be of the type. */

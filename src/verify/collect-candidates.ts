@@ -7,7 +7,7 @@ import type { Slot } from '../hash/limiter.ts';
 import { FileTable } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { type ContentPlace, targetOf } from './content-place.ts';
-import { type DiskFile, diskFileAt } from './match-files.ts';
+import { type DiskFile, diskFileAt } from './matched-files.ts';
 import type { VerifyReport } from './report.ts';
 import type { VerifyOptions } from './verify.ts';
 

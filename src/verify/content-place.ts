@@ -2,11 +2,11 @@
 import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError } from '../errors/errors.ts';
-import { unsafeComponent } from '../layout/safe-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { once } from '../model/lazy.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
+import { usualNames } from './matched-files.ts';
 
 /** Where the content of a torrent is. */
 export interface ContentPlace {
@@ -34,7 +34,7 @@ export async function placeOf(torrent: Torrent, path: string): Promise<ContentPl
 /** The place of content at a path, where it need not exist yet. */
 export function placeAt(torrent: Torrent, path: string, isFolder = !isSingleFile(torrent)): ContentPlace {
   const absolute = nodePath.resolve(path);
-  if (isFolder) return { isFolder, folder: absolute, names: once(() => diskNames(torrent)) };
+  if (isFolder) return { isFolder, folder: absolute, names: once(() => usualNames(torrent)) };
   return { isFolder, folder: nodePath.dirname(absolute), names: () => [nodePath.basename(absolute)] };
 }
 
@@ -49,15 +49,4 @@ export function isSingleFile(torrent: Torrent): boolean {
   const { torrentVersion, info, files, name } = torrent;
   if (torrentVersion !== 'v2') return !(info as InfoDictV1).files;
   return files.length === 1 && files[0]?.path === name;
-}
-
-/** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */
-function diskNames(torrent: Torrent): string[] {
-  const paths = torrent.files.map(({ path }) => path);
-  // Reading the torrent warns of every unsafe path.
-  if (torrent.warnings.length === 0) return paths;
-  const isSafe = (path: string) => path.split('/').every((part) => unsafeComponent(part) === null);
-  if (paths.every(isSafe)) return paths;
-  const { safePaths } = torrent;
-  return paths.map((path, i) => (isSafe(path) ? path : (safePaths[i] as string)));
 }

@@ -8,7 +8,7 @@ import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { chooseMoved } from './choose-moved.ts';
 import { collectCandidates, type Search } from './collect-candidates.ts';
 import { type ContentPlace, placeAt, placeOf, targetOf } from './content-place.ts';
-import { missingFiles } from './match-files.ts';
+import { missingFiles } from './matched-files.ts';
 import { pieceLayoutOf } from './piece-layout.ts';
 import { proveCandidates } from './prove-candidates.ts';
 import { reportOf, type VerifyReport } from './report.ts';

@@ -2,175 +2,26 @@
 import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
-import { FileColumnsBuilder } from '../disk/file-columns.ts';
 import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
-import type { FileRanges } from '../hash/addon.ts';
-import type { RequestedFile, RequestedFiles } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
-import { RequestedTable, requestedPadFile } from '../hash/make-requested-files.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
-import { type DiskFiles, FileTable, type PathColumn, pathColumn } from '../layout/file-table.ts';
-import { libtorrentName } from '../layout/libtorrent-names.ts';
-import { storedNames } from '../model/stored-names.ts';
-import { contentOf, type TorrentContent } from '../model/torrent/content.ts';
+import { FileTable } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
 import { placeOf } from './content-place.ts';
-
-/** A regular file on disk. */
-export interface DiskFile {
-  /** Absolute, with symbolic links resolved; bytes that are not UTF-8 as in `nameText`. */
-  diskPath: string;
-  /** Bytes. */
-  size: number;
-  mtimeMs: number;
-  ctimeMs: number;
-  /** Its path from the folder, with `/`, if it is another than the usual one. */
-  foundAs?: string;
-}
-
-/** A file of a scan. */
-export function diskFileAt(table: FileTable<ScannedFile>, index: number): DiskFile {
-  const { diskPath, length, mtimeMs, ctimeMs } = table.at(index) as ScannedFile;
-  return { diskPath, size: length, mtimeMs, ctimeMs };
-}
-
-/** A range of a file. */
-export function rangeOf({ diskPath, size, mtimeMs }: DiskFile, offset: number, length: number): RequestedFile {
-  return { path: systemPath(diskPath), offset, length, size, mtimeMs };
-}
-
-/** Something on disk that cannot be read as a file. */
-export interface Unreadable {
-  /** The reason, in words for the user. */
-  problem: string;
-  /** The system's error, where a system call failed. */
-  error?: MetainfoError;
-}
-
-/** A file of a torrent and its counterpart on disk. */
-export interface MatchedFile {
-  /** In the torrent, from its root, with `/`. */
-  path: string;
-  /** Bytes, as the torrent says. */
-  length: number;
-  /** Null for a missing file. */
-  onDisk: DiskFile | Unreadable | null;
-}
-
-/** The counterparts on disk of the files of a torrent. */
-export interface FoundFiles {
-  /** All files that were listed. */
-  listed: DiskFiles;
-  /**
-   * For each file of the torrent, the index of its counterpart among those that were listed, or, beyond their number, among
-   * `others`; {@link NO_PATH} for a missing file.
-   */
-  indexes: Uint32Array;
-  /** Files that were found in other ways, and entries that cannot be read. */
-  others: (DiskFile | Unreadable)[];
-  /** The paths of other files in the same folder, with `/`. */
-  extraFiles: string[];
-}
-
-/** The files of a torrent, in its order, and their counterparts on disk: in columns, because there may be a million. */
-export class MatchedFiles {
-  readonly content: TorrentContent;
-  /** See {@link FoundFiles}. */
-  readonly indexes: Uint32Array;
-  /** How many bytes from the start of each file can be read. */
-  readonly available: Float64Array;
-  /** See {@link FoundFiles}. */
-  readonly extraFiles: string[];
-  readonly #listed: FileTable<ScannedFile>;
-  readonly #others: (DiskFile | Unreadable)[];
-
-  constructor(torrent: Torrent, { listed, indexes, others, extraFiles }: FoundFiles) {
-    this.content = contentOf(torrent);
-    this.#listed = new FileTable<ScannedFile>(listed);
-    this.#others = others;
-    this.indexes = indexes;
-    this.extraFiles = extraFiles;
-    const { lengths } = this.content;
-    this.available = lengths.map((length, i) => Math.max(0, Math.min(length, this.#sizeAt(i))));
-  }
-
-  /** Whether any counterpart was found in another way than by its name. */
-  get hasOthers(): boolean {
-    return this.#others.length > 0;
-  }
-
-  get length(): number {
-    return this.content.lengths.length;
-  }
-
-  /** When the content of the counterpart of a file changed last, if that was listed under the name of the file; else undefined. */
-  listedMtimeAt(index: number): number | undefined {
-    return this.content.links.has(index) ? undefined : this.#listed.columns.mtimes[this.indexes[index] as number];
-  }
-
-  /** Whether the counterpart of a file has its size. */
-  hasRightSize(index: number): boolean {
-    return this.#sizeAt(index) === this.content.lengths[index];
-  }
-
-  /** Bytes of the counterpart of a file; -1 if there is none that can be read. */
-  #sizeAt(index: number): number {
-    const found = this.indexes[index] as number;
-    if (this.content.links.has(index)) return found === NO_PATH ? -1 : (this.content.lengths[index] as number);
-    const listed = this.#listed.lengths[found];
-    if (listed !== undefined) return listed;
-    const other = this.#others[found - this.#listed.length];
-    return other && 'size' in other ? other.size : -1;
-  }
-
-  /** The counterpart of a file; null for a missing one. */
-  onDiskAt(index: number): DiskFile | Unreadable | null {
-    const found = this.indexes[index] as number;
-    if (found === NO_PATH) return null;
-    // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
-    if (this.content.links.has(index))
-      return { diskPath: '', size: this.content.lengths[index] as number, mtimeMs: 0, ctimeMs: 0 };
-    return this.#others[found - this.#listed.length] ?? diskFileAt(this.#listed, found);
-  }
-
-  at(index: number): MatchedFile {
-    return {
-      path: this.content.pathAt(index),
-      length: this.content.lengths[index] as number,
-      onDisk: this.onDiskAt(index),
-    };
-  }
-
-  /** All files as an array. */
-  rows(): MatchedFile[] {
-    return Array.from({ length: this.length }, (_, i) => this.at(i));
-  }
-
-  /** Notes that a file cannot be read. */
-  leaveOut(index: number, problem: string): void {
-    this.available[index] = 0;
-    // The target of a link is never read.
-    this.indexes[index] = this.#listed.length + this.#others.push({ problem }) - 1;
-  }
-
-  /** The files of a hash request: ranges of the files on disk, by {@link indexes}. */
-  requested(ranges: FileRanges): RequestedFiles {
-    const rangeAt = (i: number) => {
-      const [found, length] = [ranges.files[i] as number, ranges.lengths[i] as number];
-      if (found === NO_PATH) return requestedPadFile(length);
-      const file = this.#others[found - this.#listed.length] ?? diskFileAt(this.#listed, found);
-      return rangeOf(file as DiskFile, ranges.offsets[i] as number, length);
-    };
-    const native = { ...(this.#listed.onDisk as DiskFiles), ranges };
-    const table = new RequestedTable(ranges.lengths, native, rangeAt);
-    // Native code takes the root as text.
-    return this.#others.length === 0 && native.root.isWellFormed() ? table : [...table];
-  }
-}
+import {
+  type DiskFile,
+  type FoundFiles,
+  findUnderOtherNames,
+  MatchedFiles,
+  namesColumn,
+  nothingFound,
+  othersIn,
+  type Unreadable,
+} from './matched-files.ts';
 
 /** Options of {@link matchFiles}. */
 export interface MatchOptions extends BeneathOptions {
@@ -198,16 +49,6 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
   const found = isFolder ? await filesIn(path, torrent, names, options) : await onlyFile(path, torrent.nFiles, options);
   found.extraFiles.sort();
   return new MatchedFiles(torrent, found);
-}
-
-/** The files of a torrent of which none was found. */
-export function missingFiles(torrent: Torrent): MatchedFiles {
-  return new MatchedFiles(torrent, nothingFound(torrent.nFiles));
-}
-
-function nothingFound(count: number): FoundFiles {
-  const listed = { root: '', columns: new FileColumnsBuilder().finish() };
-  return { listed, indexes: new Uint32Array(count).fill(NO_PATH), others: [], extraFiles: [] };
 }
 
 /** The user named this file itself, so the files beside it do not count as extra. */
@@ -278,78 +119,10 @@ async function filesIn(
   return { listed, indexes, others: others.map(([, entry]) => entry), extraFiles: [...extra.keys()] };
 }
 
-/** The usual paths of the files of a torrent on disk, as a column. */
-function namesColumn(torrent: Torrent, namesOf: () => readonly string[]): PathColumn {
-  // Without warnings, no path is unsafe.
-  if (torrent.warnings.length === 0) return contentOf(torrent).paths;
-  return pathColumn(namesOf().map((name) => name.replaceAll('/', '\0')));
-}
-
-/** The indexes below a count that are not among these. */
-function othersIn(indexes: Uint32Array, count: number): number[] {
-  const isMatched = new Uint8Array(count);
-  for (let i = 0; i < indexes.length; i += 1) isMatched[indexes[i] as number] = 1;
-  const others: number[] = [];
-  for (let i = isMatched.indexOf(0); i >= 0; i = isMatched.indexOf(0, i + 1)) others.push(i);
-  return others;
-}
-
 /** Whether a path leads out of the folder. */
 async function leadsOut(path: string, root: string): Promise<boolean> {
   const target = await realPath(path).catch(() => null);
   return target !== null && !isWithin(root, target);
-}
-
-/** The torrent, and the usual paths of its files. */
-interface WantedNames {
-  torrent: Torrent;
-  names: readonly string[];
-}
-
-/** The endings that clients give to files which are not complete: qBittorrent; Transmission and others. */
-const UNFINISHED = ['.!qB', '.part'];
-
-/** Finds other paths under which clients leave a file: for the index of a file, the most likely one first. */
-function otherNames({ torrent, names }: WantedNames): (index: number) => string[] {
-  const stored = storedNames(torrent);
-  // The name of the file in the tree may be another one than that of the torrent.
-  const only = names.length === 1 && torrent.torrentVersion === 'v2' ? [torrent.name] : [];
-  return (index) => {
-    const name = names[index] as string;
-    const changed = name.split('/').map(libtorrentName).join('/');
-    const others = [stored?.paths[index] ?? name, ...only, changed].filter((other) => other !== name);
-    return [...others, ...[name, ...others].flatMap((other) => UNFINISHED.map((ending) => other + ending))];
-  };
-}
-
-/** A folder as {@link filesIn} has listed it. */
-interface Listed {
-  /** Files that were found under another name, by the name in the torrent. */
-  found: Map<string, DiskFile | Unreadable>;
-  /** The files that no name of the torrent fits, with their indexes; null for a link and the like. */
-  extra: Map<string, number | null>;
-  table: FileTable<ScannedFile>;
-}
-
-/** Looks for missing files under other names, and under names that differ only in their Unicode form. They are no extra files then. */
-function findUnderOtherNames(wanted: WantedNames, missing: readonly number[], { found, extra, table }: Listed): void {
-  const { names } = wanted;
-  if (extra.size === 0 || missing.length === 0) return;
-  const othersOf = otherNames(wanted);
-  let composed: Map<string, string> | null = null;
-  for (const i of missing) {
-    const name = names[i] as string;
-    if (found.has(name)) continue;
-    let other = othersOf(i).find((path) => extra.has(path));
-    if (other === undefined) {
-      composed ??= new Map([...extra.keys()].map((path) => [path.normalize('NFC'), path]));
-      other = composed.get(name.normalize('NFC'));
-    }
-    const index = other === undefined ? null : extra.get(other);
-    if (other === undefined || index == null) continue;
-    found.set(name, { ...diskFileAt(table, index), foundAs: other });
-    extra.delete(other);
-  }
 }
 
 /** Whether something odd is an entry of its own, instead of a folder that cannot be listed. */

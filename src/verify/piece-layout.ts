@@ -3,7 +3,7 @@ import type { RequestedFiles } from '../hash/hash-request.ts';
 import { NO_PATH } from '../hash/match-paths.ts';
 import { contentOf, type V1Entries } from '../model/torrent/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { MatchedFiles } from './match-files.ts';
+import type { MatchedFiles } from './matched-files.ts';
 
 /**
  * The entries of a torrent (its files and pad files that are not empty) in the order of their pieces. Stored by column,

@@ -8,7 +8,8 @@ import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { type Candidate, MAX_LISTED, type Search, type Wanted } from './collect-candidates.ts';
 import { targetOf } from './content-place.ts';
 import { hashCandidates } from './hash-candidates.ts';
-import { type DiskFile, followed, rangeOf } from './match-files.ts';
+import { followed } from './match-files.ts';
+import { type DiskFile, rangeOf } from './matched-files.ts';
 import { type PieceInterval, type PieceLayout, v1PieceLayout } from './piece-layout.ts';
 import type { VerifiedFile } from './report.ts';
 

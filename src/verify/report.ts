@@ -1,8 +1,7 @@
 /** The report of a verification: the state of every file, and which pieces are good. */
-import { inspect } from 'node:util';
 import { sumOf } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import type { MatchedFiles } from './match-files.ts';
+import type { MatchedFiles } from './matched-files.ts';
 import type { PieceLayout } from './piece-layout.ts';
 
 /**
@@ -104,6 +103,8 @@ export function factsOf(report: VerifyReport): ReportFacts {
   return facts.get(report) ?? { files: report.files.length, mayHaveOtherNames: true };
 }
 
+/** What Node's console looks for. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 /** Below this number, the files of a report are made at once. */
 const MANY_FILES = 1024;
 
@@ -116,7 +117,7 @@ function withFiles(report: VerifyReport, matched: MatchedFiles, files: () => Ver
   Object.defineProperty(report, 'files', { get: () => set(files()), set });
   // console.log must show them.
   const shown = () => ({ ...report });
-  return Object.defineProperty(report, inspect.custom, { value: shown });
+  return Object.defineProperty(report, INSPECT, { value: shown });
 }
 
 /** For each file, its bytes in good pieces. */

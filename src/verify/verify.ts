@@ -3,88 +3,28 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { BeneathOptions } from '../disk/beneath.ts';
 import { untilAbort } from '../errors/cancel.ts';
-import { fromSystemError, MetainfoError, requirePath, shown } from '../errors/errors.ts';
-import { checkArgument, checkOptions, Flag, type OptionStructs, Path, Unchecked } from '../errors/guard.ts';
-import { defaultEngine } from '../hash/default-engine.ts';
-import { AnyEngine, type Engine } from '../hash/engine.ts';
-import {
-  checkedResources,
-  type Digests,
-  type HashRequest,
-  RESOURCES,
-  type ResourceOptions,
-} from '../hash/hash-request.ts';
+import { fromSystemError, requirePath } from '../errors/errors.ts';
+import { checkArgument, checkOptions, Flag, type OptionStructs, Path } from '../errors/guard.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
-import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { systemPath } from '../text/name-bytes.ts';
-import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
-import { type MatchedFiles, matchFiles } from './match-files.ts';
-import {
-  availablePieces,
-  contentOfPieces,
-  countPieces,
-  isAligned,
-  type PieceContent,
-  type PieceLayout,
-  pathOfEntry,
-  pieceLayoutOf,
-  samplePieces,
-  v2PieceLayout,
-} from './piece-layout.ts';
-import { type PieceResults, reportOf, type VerifyReport } from './report.ts';
+import { CHECK, type CheckOptions, diskPathAt, hashingOf, verifyMatched } from './check-pieces.ts';
+import { matchFiles } from './match-files.ts';
+import type { MatchedFiles } from './matched-files.ts';
+import type { VerifyReport } from './report.ts';
 
 /** Options of {@link verify}. */
-export interface VerifyOptions extends ResourceOptions, WatchOptions, BeneathOptions {
-  /**
-   * Verify only one version of a hybrid torrent. Null verifies all that the torrent has, in one read.
-   *
-   * @default null
-   */
-  version?: 'v1' | 'v2' | null | undefined;
-  /**
-   * Check the sizes of all files, but hash only some pieces: the first and the last of every file, and about 100 others at
-   * equal distances. All other pieces that are on disk count as good.
-   *
-   * @default false
-   */
-  fast?: boolean | undefined;
+export interface VerifyOptions extends CheckOptions, BeneathOptions {
   /**
    * Follow symbolic links that lead out of the folder, as a creation with the same option does. They are `unreadable` otherwise.
    *
    * @default false
    */
   followOutside?: boolean | undefined;
-  /**
-   * The engine that hashes.
-   *
-   * @default the engine that METAINFO_ENGINE names, else `nativeEngine()`, or `nodeEngine()` if the addon does not load
-   */
-  engine?: Engine | undefined;
 }
 
-export const VERIFY = {
-  // `versionOf` checks it, because the torrent says which versions it has.
-  version: Unchecked,
-  fast: Flag,
-  followOutside: Flag,
-  beneath: Path,
-  engine: AnyEngine,
-  ...RESOURCES,
-  ...WATCH,
-} satisfies OptionStructs<VerifyOptions>;
-
-/** Errors that concern one file, so that the others can still be verified. */
-const FILE_ERRORS = [
-  'ERR_FILE_CHANGED',
-  'ERR_NOT_FOUND',
-  'ERR_UNREADABLE',
-  'ERR_READ',
-  'ERR_NOT_A_FILE',
-  'ERR_LINK_LOOP',
-];
-const MAX_RETRIES = 100;
+export const VERIFY = { ...CHECK, followOutside: Flag, beneath: Path } satisfies OptionStructs<VerifyOptions>;
 
 /**
  * Verifies content on disk against a torrent: reports missing, corrupt and extra files, and which pieces are good.
@@ -113,47 +53,15 @@ export async function verify(torrent: Torrent, path: string, options: VerifyOpti
 }
 
 async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptions, slot: Slot): Promise<VerifyReport> {
-  const { engine = defaultEngine(), signal, followOutside, beneath } = options;
-  const version = versionOf(torrent, options.version);
-  const resources = checkedResources(options, version);
+  const { signal, followOutside, beneath } = options;
+  // Fail for bad options before the scan.
+  const hashing = hashingOf(torrent, options);
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
-  const map = pieceLayoutOf(torrent, version);
-  const check = () => checkPieces({ torrent, matched, map, version, engine, resources, options });
-  return reportOf(torrent, matched, map, await withoutFailingFiles(matched, check));
+  return verifyMatched(torrent, matched, { ...hashing, options }, () => leaveOutUnreadable(matched));
 }
 
-function versionOf({ torrentVersion }: Torrent, version: VerifyOptions['version']): HashRequest['version'] {
-  if (version === null || version === undefined) return torrentVersion;
-  if (version !== 'v1' && version !== 'v2')
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or null, not ${shown(version)}.`);
-  if (torrentVersion === 'hybrid' || torrentVersion === version) return version;
-  const message = `A ${torrentVersion} torrent cannot be verified as ${version}: omit the option version.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
-}
-
-/** Checks again without the file each time one cannot be read. */
-async function withoutFailingFiles<T>(matched: MatchedFiles, check: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await check();
-    } catch (error) {
-      const { code = '', path, message = '' } = (error ?? {}) as Partial<MetainfoError>;
-      if (!FILE_ERRORS.includes(code) || attempt === MAX_RETRIES) throw error;
-      const index = matched.indexes.findIndex((_, i) => diskPathAt(matched, i) === path);
-      if (path === undefined || index < 0) throw error;
-      matched.leaveOut(index, message);
-      // Find all other unreadable files now: each would cost another attempt.
-      if (attempt === 0) await leaveOutUnreadable(matched);
-    }
-  }
-}
-
-/** Where a file is read from; undefined for one that is not on disk, and for a symbolic link of the torrent, which has no content. */
-function diskPathAt(matched: MatchedFiles, index: number): string | undefined {
-  const onDisk = matched.onDiskAt(index);
-  return onDisk && 'diskPath' in onDisk && onDisk.diskPath !== '' ? onDisk.diskPath : undefined;
-}
+/** Finds all files that cannot be read. */
 
 async function leaveOutUnreadable(matched: MatchedFiles): Promise<void> {
   for (let i = 0; i < matched.length; i += 1) {
@@ -162,73 +70,5 @@ async function leaveOutUnreadable(matched: MatchedFiles): Promise<void> {
     await access(systemPath(path), constants.R_OK).catch((error: unknown) => {
       matched.leaveOut(i, fromSystemError(error, path, 'read').message);
     });
-  }
-}
-
-/** The input of {@link checkPieces}. */
-interface PieceCheck {
-  torrent: Torrent;
-  matched: MatchedFiles;
-  map: PieceLayout;
-  version: HashRequest['version'];
-  engine: Engine;
-  resources: ReturnType<typeof checkedResources>;
-  options: VerifyOptions;
-}
-
-/** Hashes the pieces that are on disk, or a sample of them, and compares. */
-async function checkPieces(check: PieceCheck): Promise<PieceResults> {
-  const { torrent, matched, map, version, options } = check;
-  const good = new Uint8Array(map.pieceCount);
-  const available = availablePieces(map, matched);
-  const intervals = options.fast ? samplePieces(available, map) : available;
-  for (const [first, end] of available) good.fill(1, first, end);
-  // The v2 hashes of a hybrid need files that start at piece boundaries.
-  const isInOneRead = version !== 'hybrid' || isAligned(map);
-  const hashedVersion = isInOneRead ? version : 'v1';
-  const content = contentOfPieces(map, matched, intervals);
-  if (content.files.length > 0) {
-    const digests = await hashContent(content, hashedVersion, check);
-    if (version !== 'v2') clearBadV1(torrent, intervals, digests, good);
-    if (hashedVersion !== 'v1')
-      clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
-  }
-  if (!isInOneRead) await checkV2Apart(check, good);
-  return { good, sample: options.fast ? { pieces: countPieces(intervals), bytes: content.bytes } : null };
-}
-
-function hashContent(
-  content: PieceContent,
-  version: HashRequest['version'],
-  { matched, map, engine, resources, options }: PieceCheck,
-): Promise<Digests> {
-  const { files, entries, bytes: totalBytes } = content;
-  const request: HashRequest = {
-    files,
-    version,
-    pieceLength: map.pieceLength,
-    onMissing: 'fail',
-    ...resources,
-  };
-  const nameOf = (index: number) => pathOfEntry(map, matched, entries[index] as number);
-  return watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
-}
-
-/**
- * Reads a hybrid whose files do not start at piece boundaries a second time, for its v2 hashes. A piece stays good only
- * when every v2 piece of its files is good.
- */
-async function checkV2Apart(check: PieceCheck, good: Uint8Array): Promise<void> {
-  const { torrent, map } = check;
-  const { pieceLength } = map;
-  const v2Map = v2PieceLayout(torrent);
-  const v2 = await checkPieces({ ...check, map: v2Map, version: 'v2' });
-  let v2Entry = 0;
-  for (const [entry, start] of map.starts.entries()) {
-    if (map.fileIndexes[entry] === -1) continue;
-    const [length, first] = [map.lengths[entry] as number, (v2Map.starts[v2Entry] as number) / pieceLength];
-    v2Entry += 1;
-    if (!v2.good.subarray(first, first + Math.ceil(length / pieceLength)).includes(0)) continue;
-    good.fill(0, Math.floor(start / pieceLength), Math.ceil((start + length) / pieceLength));
   }
 }

@@ -3,7 +3,9 @@ import { MetainfoError, shown } from '../../errors/errors.ts';
 import { privateCopy, reusePrivate } from '../../hash/private-buffer.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
 import type { Issues } from '../../model/issues.ts';
+import { engineReadsBlobs } from '../../platform/node.ts';
 import {
+  isBlob,
   isData,
   isReadOnce,
   MEMORY_CHANGED,
@@ -53,7 +55,9 @@ export interface SourceFile {
   length: number | null;
   /** The content, if all of it is in memory. */
   data?: Uint8Array;
-  /** The content, if it has to be read. */
+  /** The content, if the engine reads it. */
+  blob?: Blob;
+  /** The content, if it has to be read for the engine. */
   stream?: StreamData;
 }
 
@@ -127,6 +131,7 @@ export function frozenSources(sources: readonly Source[]): Source[] {
 export function sourceFiles(sources: readonly Source[]): SourceFile[] {
   return sources.map(({ path, size = null, data }) => {
     const parts = path.split('/');
+    if (engineReadsBlobs && isBlob(data)) return { path: parts, length: size, blob: data };
     if (!(data instanceof Uint8Array)) return { path: parts, length: size, stream: data };
     if (data.length === size) return { path: parts, length: size, data };
     throw new MetainfoError('ERR_SOURCE_SIZE', `${path} now has ${data.length} bytes, not ${size}.`, { path });

@@ -1,6 +1,6 @@
 /** The validation rules of a torrent: the list of all, and those of the info dictionary as a whole. */
 import { omit, type Struct, validate } from 'superstruct';
-import { ISSUE_CODES, type IssueCode } from '../../errors/codes.ts';
+import { ISSUE_SPECS, type IssueCode } from '../../errors/codes.ts';
 import { shown } from '../../errors/errors.ts';
 import { libtorrentName } from '../../layout/libtorrent-names.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
@@ -111,7 +111,7 @@ export function failuresOf(
 export function addFailures(issues: Issues, value: unknown, struct: Struct): void {
   for (const { path, message, type, refinement } of failuresOf(value, struct)) {
     const rule = refinement ?? type;
-    issues.add(Object.hasOwn(ISSUE_CODES, rule) ? (rule as IssueCode) : 'type', path, message);
+    issues.add(Object.hasOwn(ISSUE_SPECS, rule) ? (rule as IssueCode) : 'type', path, message);
   }
 }
 

@@ -1,9 +1,12 @@
 /** Reads and writes torrent files, a bounded number at a time: the only file I/O of the model. */
+import { LimitError } from '../../bencode/limits.ts';
+import { HEAD, notBencode } from '../../bencode/other-format.ts';
 import type { BeneathOptions } from '../../disk/beneath.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { type WriteOptions, writeWhole } from '../../disk/write-file.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
 import { untilAbort } from '../../errors/cancel.ts';
+import { fromSystemError } from '../../errors/errors.ts';
 import { Limiter } from '../../hash/limiter.ts';
 
 /** Each read holds a file descriptor. */
@@ -19,12 +22,28 @@ const writes = new Limiter(2 * MAX_GROUP);
  * @throws {AbortError} as soon as the signal is aborted, even where the file system does not answer
  */
 export function readTorrentFile(
-  file: string,
+  file: string | Blob,
   limit: number,
   { signal, beneath }: BeneathOptions & { signal?: AbortSignal | undefined },
 ): Promise<Uint8Array> {
+  if (typeof file !== 'string' && file instanceof Blob) return untilAbort(signal, readBlob(file, limit));
   const options = { beneath, onlyFiles: beneath !== undefined, isBencode: true };
   return limiter.run(signal, () => untilAbort(signal, readWithin(file, limit, options)));
+}
+
+async function readBlob(blob: Blob, limit: number): Promise<Uint8Array> {
+  try {
+    if (blob.size <= limit) return new Uint8Array(await blob.arrayBuffer());
+    const head = new Uint8Array(await blob.slice(0, HEAD).arrayBuffer());
+    throw notBencode(head) ?? new LimitError('bytes', limit, limit);
+  } catch (error) {
+    throw fromSystemError(error, nameOf(blob), 'read');
+  }
+}
+
+/** The name of a File. */
+export function nameOf(file: string | Blob): string {
+  return typeof file === 'string' ? file : ((file as { name?: string }).name ?? 'a Blob');
 }
 
 /**

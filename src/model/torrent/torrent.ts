@@ -13,7 +13,7 @@ import { fromDecodedTorrent } from './from-decoded.ts';
 import { infohashOf } from './infohash.ts';
 import { TorrentBase } from './torrent-base.ts';
 import { checkTorrent, READ_OPTIONS, type ReadOptions, type TorrentCheck } from './torrent-check.ts';
-import { readTorrentFile } from './torrent-io.ts';
+import { nameOf, readTorrentFile } from './torrent-io.ts';
 
 export { type InfoDictOf, TorrentBase, type TorrentFile } from './torrent-base.ts';
 export type { ReadOptions } from './torrent-check.ts';
@@ -84,19 +84,19 @@ export const Torrent = {
    * album hybrid
    * ```
    *
-   * @param file The path of a file, pipe or device. At most `limits.bytes` bytes are read. With `beneath`,
+   * @param file The path of a file, pipe or device, or a Blob, such as a File of a browser. At most `limits.bytes` bytes are read. With `beneath`,
    *   only a regular file.
    * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_PATH_OUTSIDE`, `ERR_READ`,
    *   `ERR_INVALID_ARGUMENT`, and every error of {@link Torrent.fromBytes}, with the path
    * @throws {AbortError} when `signal` is aborted
    */
-  async read(file: string, options: ReadOptions = {}): Promise<Torrent> {
+  async read(file: string | Blob, options: ReadOptions = {}): Promise<Torrent> {
     const checked = checkOptions(options, READ_OPTIONS, EXAMPLE);
     const bytes = await readTorrentFile(file, limitsOf(checked.limits).bytes, checked);
     try {
       return fromOwnBytes(bytes, checked);
     } catch (error) {
-      throw withPath(error, file);
+      throw withPath(error, nameOf(file));
     }
   },
 

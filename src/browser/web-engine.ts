@@ -1,0 +1,376 @@
+/** The engine of browsers: it reads Blobs and memory, and hashes with WebCrypto, which has threads of its own. */
+import { hashingCancelled } from '../errors/cancel.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import { type Engine, ownEngine } from '../hash/engine.ts';
+import {
+  type Digests,
+  type HashJob,
+  type HashRequest,
+  isPad,
+  type JobProgress,
+  layerCount,
+  type RequestedFile,
+} from '../hash/hash-request.ts';
+import { bytesToPieceEnd } from '../hash/make-requested-files.ts';
+import { hashesIn, merkleRoot, zeroRoot } from '../hash/merkle.ts';
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { concatBytes, createHasher, nextRound } from '../platform/node.ts';
+
+/** Bytes of a request to a Blob. Shorter ones cost more time than hashing. */
+const REQUEST = 8 * 2 ** 20;
+/** Requests that run while others are hashed: many, because small files have short ones. */
+const REQUESTS_AT_ONCE = 16;
+/** Bytes of those requests. */
+const BYTES_AHEAD = 2 * REQUEST;
+/** WebCrypto copies what it hashes, so few large pieces, but many blocks. */
+const DIGESTS_AT_ONCE = 64;
+const DIGEST_BYTES_AT_ONCE = REQUEST;
+const ZERO_HASH = new Uint8Array(32);
+
+/**
+ * The engine that hashes with WebCrypto: the default engine of `metainfo/browser`.
+ *
+ * Pages without https have no WebCrypto. There it hashes in JavaScript, at a tenth of the rate.
+ */
+export function webEngine(): Engine {
+  const start = (request: HashRequest) => new WebJob(request);
+  return ownEngine({ name: 'web', kernel: subtle() ? 'WebCrypto' : 'JavaScript', start });
+}
+
+/** Bytes of a file of a request, in the order of the torrent. */
+interface Part {
+  index: number;
+  bytes: Uint8Array;
+  /** Whether the file ends with them. */
+  isLast: boolean;
+}
+
+class WebJob implements HashJob {
+  readonly done: Promise<Digests>;
+  readonly #request: HashRequest;
+  readonly #progress = { bytes: 0, fileIndex: 0 };
+  readonly #digester = new Digester();
+  #isCancelled = false;
+
+  constructor(request: HashRequest) {
+    this.#request = request;
+    this.done = this.#hash();
+    // Whoever cancelled may not look at it again.
+    this.done.catch(() => {});
+  }
+
+  progress(): JobProgress {
+    return { ...this.#progress, queued: 0 };
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+  }
+
+  async #hash(): Promise<Digests> {
+    const { version, files, pieceLength, paddedFiles = 0 } = this.#request;
+    const sizes = Array.from(files, ({ length }) => length);
+    const total = sizes.reduce(
+      (sum, size, i) => sum + size + (i < paddedFiles ? bytesToPieceEnd(size, pieceLength) : 0),
+      0,
+    );
+    const pieces = version === 'v2' ? null : new Pieces(pieceLength, total, this.#digester);
+    const trees = version === 'v1' ? null : new Trees(files.length, this.#digester);
+    let tree: Tree | null = null;
+    for await (const { index, bytes, isLast } of this.#parts()) {
+      if (this.#isCancelled) throw hashingCancelled();
+      const file = files.at(index) as RequestedFile;
+      this.#progress.fileIndex = index;
+      await pieces?.update(bytes);
+      if (trees && !isPad(file) && file.length > 0) {
+        tree ??= new Tree(file, pieceLength, this.#digester);
+        await tree.update(bytes);
+        if (isLast) {
+          await trees.add(index, tree);
+          tree = null;
+        }
+      }
+      if (!isPad(file)) this.#progress.bytes += bytes.length;
+      if (isLast && index < paddedFiles) await pieces?.pad();
+    }
+    const v1 = await pieces?.finish();
+    const v2 = await trees?.finish();
+    if (this.#isCancelled) throw hashingCancelled();
+    return { ...(v1 && { v1 }), ...(v2 && { v2 }), missing: [] };
+  }
+
+  /** All content in order. Requests run ahead of the hashing. */
+  async *#parts(): AsyncGenerator<Part> {
+    const ahead: { part: Promise<Part>; size: number }[] = [];
+    let bytes = 0;
+    try {
+      for (const { size, start } of this.#reads()) {
+        const part = start();
+        // It is thrown when the part is next in order.
+        part.catch(() => {});
+        ahead.push({ part, size });
+        bytes += size;
+        while (ahead.length >= REQUESTS_AT_ONCE || bytes > BYTES_AHEAD) {
+          const next = ahead.shift() as (typeof ahead)[number];
+          bytes -= next.size;
+          yield await next.part;
+        }
+      }
+      for (const { part } of ahead) yield await part;
+    } finally {
+      // Requests that nobody waits for end by themselves.
+      ahead.length = 0;
+    }
+  }
+
+  *#reads(): Generator<{ size: number; start: () => Promise<Part> }> {
+    let index = -1;
+    for (const file of this.#request.files) {
+      index += 1;
+      const of = index;
+      let at = 0;
+      do {
+        const from = at;
+        const size = Math.min(REQUEST, file.length - from);
+        const isLast = from + size === file.length;
+        yield { size, start: async () => ({ index: of, bytes: await bytesOf(file, from, size), isLast }) };
+        at += size;
+      } while (at < file.length);
+    }
+  }
+}
+
+/** Reads a range of a file of a request. */
+async function bytesOf({ blob, data, offset }: RequestedFile, from: number, size: number): Promise<Uint8Array> {
+  const start = offset + from;
+  if (data) return data.subarray(start, start + size);
+  if (!blob) return new Uint8Array(size);
+  const name = (blob as Partial<File>).name ?? 'a Blob';
+  const unreadable = (problem: string, cause?: unknown) =>
+    new MetainfoError('ERR_READ', `${name} could not be read: ${problem}`, { path: name, cause });
+  const buffer = await blob
+    .slice(start, start + size)
+    .arrayBuffer()
+    .catch((error: unknown) => {
+      throw unreadable(`it was changed, moved or deleted since it was chosen (${String(error)}).`, error);
+    });
+  if (buffer.byteLength !== size) throw unreadable('it is shorter than it was.');
+  return new Uint8Array(buffer);
+}
+
+/** WebCrypto, where the page has it. */
+function subtle(): { digest(name: string, bytes: Uint8Array): Promise<ArrayBuffer> } | undefined {
+  return globalThis.crypto?.subtle as never;
+}
+
+/** Runs digests, few at once, so that memory is bounded. */
+class Digester {
+  readonly #subtle = subtle();
+  #running = 0;
+  #bytes = 0;
+  #wake: (() => void) | null = null;
+  #failure: unknown = null;
+  #sinceRound = 0;
+
+  /** Waits for room, and starts to hash. The hash is put into `target` later. The bytes may be used again at once. */
+  async start(algorithm: 'sha1' | 'sha256', bytes: Uint8Array, target: Uint8Array): Promise<void> {
+    if (!this.#subtle) return this.#inJavaScript(algorithm, bytes, target);
+    while (this.#running >= DIGESTS_AT_ONCE || (this.#running > 0 && this.#bytes + bytes.length > DIGEST_BYTES_AT_ONCE))
+      await this.#change();
+    this.#running += 1;
+    this.#bytes += bytes.length;
+    this.#subtle
+      .digest(algorithm === 'sha1' ? 'SHA-1' : 'SHA-256', bytes)
+      .then((hash) => target.set(new Uint8Array(hash)))
+      .catch((error: unknown) => {
+        this.#failure = error;
+      })
+      .finally(() => {
+        this.#running -= 1;
+        this.#bytes -= bytes.length;
+        this.#wake?.();
+      });
+  }
+
+  /** Waits for all digests. */
+  async end(): Promise<void> {
+    while (this.#running > 0) await this.#change();
+    if (this.#failure) throw this.#failure;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+
+  async #inJavaScript(algorithm: 'sha1' | 'sha256', bytes: Uint8Array, target: Uint8Array): Promise<void> {
+    target.set(createHasher(algorithm).update(bytes).digest());
+    this.#sinceRound += bytes.length;
+    // The page goes on in between.
+    if (this.#sinceRound < 2 ** 20) return;
+    this.#sinceRound = 0;
+    await nextRound();
+  }
+}
+
+/** The v1 pieces of a request: SHA-1 of every `pieceLength` bytes. */
+class Pieces {
+  readonly #pieceLength: number;
+  readonly #hashes: Uint8Array;
+  readonly #digester: Digester;
+  /** The start of a piece whose end comes later. */
+  #rest: Uint8Array | null = null;
+  #filled = 0;
+  #count = 0;
+
+  constructor(pieceLength: number, total: number, digester: Digester) {
+    this.#pieceLength = pieceLength;
+    this.#hashes = new Uint8Array(Math.ceil(total / pieceLength) * 20);
+    this.#digester = digester;
+  }
+
+  async update(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const part = bytes.subarray(at, at + this.#pieceLength - this.#filled);
+      at += part.length;
+      if (part.length === this.#pieceLength) await this.#start(part);
+      else await this.#gather(part);
+    }
+  }
+
+  /** Fills up the last piece with zeros. */
+  async pad(): Promise<void> {
+    if (this.#filled > 0) await this.update(new Uint8Array(this.#pieceLength - this.#filled));
+  }
+
+  async finish(): Promise<Uint8Array> {
+    if (this.#filled > 0) await this.#start((this.#rest as Uint8Array).subarray(0, this.#filled));
+    await this.#digester.end();
+    return this.#hashes;
+  }
+
+  async #gather(part: Uint8Array): Promise<void> {
+    this.#rest ??= new Uint8Array(this.#pieceLength);
+    this.#rest.set(part, this.#filled);
+    this.#filled += part.length;
+    if (this.#filled < this.#pieceLength) return;
+    this.#filled = 0;
+    await this.#start(this.#rest);
+  }
+
+  async #start(piece: Uint8Array): Promise<void> {
+    const at = this.#count * 20;
+    this.#count += 1;
+    await this.#digester.start('sha1', piece, this.#hashes.subarray(at, at + 20));
+  }
+}
+
+/** The trees of all files. Those of short files end together, because a digest takes its time. */
+class Trees {
+  readonly #roots: Uint8Array;
+  readonly #layers: Uint8Array[] = [];
+  readonly #digester: Digester;
+  #waiting: { index: number; tree: Tree }[] = [];
+  #size = 0;
+
+  constructor(files: number, digester: Digester) {
+    this.#roots = new Uint8Array(files * 32);
+    this.#digester = digester;
+  }
+
+  async add(index: number, tree: Tree): Promise<void> {
+    this.#waiting.push({ index, tree });
+    this.#size += tree.size;
+    if (this.#size >= LEAVES_AT_ONCE * 32) await this.#end();
+  }
+
+  async finish(): Promise<{ roots: Uint8Array; layers: Uint8Array }> {
+    await this.#end();
+    return { roots: this.#roots, layers: concatBytes(this.#layers) };
+  }
+
+  async #end(): Promise<void> {
+    await this.#digester.end();
+    for (const { index, tree } of this.#waiting) {
+      const { root, layer } = tree.finish();
+      this.#roots.set(root, index * 32);
+      if (layer.length > 0) this.#layers.push(layer);
+    }
+    this.#waiting = [];
+    this.#size = 0;
+    await nextRound();
+  }
+}
+
+/** Leaves that are hashed before their parents are: few, because JavaScript hashes those, and the page must go on. */
+const LEAVES_AT_ONCE = 2 ** 12;
+
+/** The Merkle tree of a file. */
+class Tree {
+  /** Leaves of a piece. */
+  readonly #width: number;
+  readonly #digester: Digester;
+  readonly #hasLayer: boolean;
+  /** The hashes of blocks whose parents are not known yet. */
+  readonly #leaves: Uint8Array;
+  #count = 0;
+  /** The hashes of the pieces so far. */
+  readonly #layer: Uint8Array;
+  #pieces = 0;
+
+  constructor(file: RequestedFile, pieceLength: number, digester: Digester) {
+    this.#width = pieceLength / BLOCK_SIZE;
+    this.#digester = digester;
+    this.#hasLayer = layerCount(file, pieceLength) > 0;
+    const blocks = Math.ceil(file.length / BLOCK_SIZE);
+    this.#leaves = new Uint8Array(Math.min(blocks, Math.max(this.#width, LEAVES_AT_ONCE)) * 32);
+    this.#layer = new Uint8Array(layerCount(file, pieceLength) * 32);
+  }
+
+  /** @param bytes Whole blocks; only the last block of the file may be shorter. */
+  async update(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += BLOCK_SIZE) {
+      if (this.#hasLayer && this.#count * 32 === this.#leaves.length) await this.#endPieces();
+      const place = this.#count * 32;
+      this.#count += 1;
+      const block = bytes.subarray(at, at + BLOCK_SIZE);
+      await this.#digester.start('sha256', block, this.#leaves.subarray(place, place + 32));
+    }
+  }
+
+  /** Bytes of the hashes that wait for their parents. */
+  get size(): number {
+    return this.#count * 32;
+  }
+
+  /** Call it when the digester has ended. */
+  finish(): { root: Uint8Array; layer: Uint8Array } {
+    if (!this.#hasLayer) return { root: merkleRoot(this.#hashes(), ZERO_HASH), layer: this.#layer };
+    this.#reduce();
+    return { root: merkleRoot(hashesIn(this.#layer), zeroRoot(this.#width)), layer: this.#layer };
+  }
+
+  async #endPieces(): Promise<void> {
+    await this.#digester.end();
+    this.#reduce();
+    await nextRound();
+  }
+
+  #hashes(): Uint8Array[] {
+    return hashesIn(this.#leaves.subarray(0, this.#count * 32));
+  }
+
+  /** Hashes the leaves to pieces. */
+  #reduce(): void {
+    const leaves = this.#hashes();
+    for (let i = 0; i < leaves.length; i += this.#width) {
+      this.#layer.set(merkleRoot(leaves.slice(i, i + this.#width), ZERO_HASH, this.#width), this.#pieces * 32);
+      this.#pieces += 1;
+    }
+    this.#count = 0;
+  }
+}

@@ -1,0 +1,202 @@
+/** Hashes the pieces of a torrent that are at hand, and compares. */
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { Flag, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { defaultEngine } from '../hash/default-engine.ts';
+import { AnyEngine, type Engine } from '../hash/engine.ts';
+import {
+  checkedResources,
+  type Digests,
+  type HashRequest,
+  RESOURCES,
+  type ResourceOptions,
+} from '../hash/hash-request.ts';
+import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
+import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
+import type { MatchedFiles } from './matched-files.ts';
+import {
+  availablePieces,
+  contentOfPieces,
+  countPieces,
+  isAligned,
+  type PieceContent,
+  type PieceLayout,
+  pathOfEntry,
+  pieceLayoutOf,
+  samplePieces,
+  v2PieceLayout,
+} from './piece-layout.ts';
+import { type PieceResults, reportOf, type VerifyReport } from './report.ts';
+
+/** Options of a verification that do not say where the files are. */
+export interface CheckOptions extends ResourceOptions, WatchOptions {
+  /**
+   * Verify only one version of a hybrid torrent. Null verifies all that the torrent has, in one read.
+   *
+   * @default null
+   */
+  version?: 'v1' | 'v2' | null | undefined;
+  /**
+   * Check the sizes of all files, but hash only some pieces: the first and the last of every file, and about 100 others at
+   * equal distances. All other pieces that are on disk count as good.
+   *
+   * @default false
+   */
+  fast?: boolean | undefined;
+  /**
+   * The engine that hashes.
+   *
+   * @default the engine that METAINFO_ENGINE names, else `nativeEngine()`, or `nodeEngine()` if the addon does not load
+   */
+  engine?: Engine | undefined;
+}
+
+export const CHECK = {
+  // {@link hashingOf} checks it, because the torrent says which versions it has.
+  version: Unchecked,
+  fast: Flag,
+  engine: AnyEngine,
+  ...RESOURCES,
+  ...WATCH,
+} satisfies OptionStructs<CheckOptions>;
+
+/** How the pieces of a verification are hashed: its options, checked and with defaults. */
+export type Hashing = Pick<PieceCheck, 'engine' | 'version' | 'resources'>;
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
+export function hashingOf(torrent: Torrent, options: CheckOptions): Hashing {
+  const { engine = defaultEngine() } = options;
+  const version = versionOf(torrent, options.version);
+  return { engine, version, resources: checkedResources(options, version) };
+}
+
+function versionOf({ torrentVersion }: Torrent, version: CheckOptions['version']): HashRequest['version'] {
+  if (version === null || version === undefined) return torrentVersion;
+  if (version !== 'v1' && version !== 'v2')
+    throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or null, not ${shown(version)}.`);
+  if (torrentVersion === 'hybrid' || torrentVersion === version) return version;
+  const message = `A ${torrentVersion} torrent cannot be verified as ${version}: omit the option version.`;
+  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
+
+/**
+ * Verifies the files that were found.
+ *
+ * @param findUnreadable Finds all files that cannot be read, after hashing has found one.
+ */
+export async function verifyMatched(
+  torrent: Torrent,
+  matched: MatchedFiles,
+  hashing: Hashing & { options: CheckOptions },
+  findUnreadable: () => Promise<void>,
+): Promise<VerifyReport> {
+  const map = pieceLayoutOf(torrent, hashing.version);
+  const check = () => checkPieces({ torrent, matched, map, ...hashing });
+  return reportOf(torrent, matched, map, await withoutFailingFiles(matched, check, findUnreadable));
+}
+
+/** Errors that concern one file, so that the others can still be verified. */
+const FILE_ERRORS = [
+  'ERR_FILE_CHANGED',
+  'ERR_NOT_FOUND',
+  'ERR_UNREADABLE',
+  'ERR_READ',
+  'ERR_NOT_A_FILE',
+  'ERR_LINK_LOOP',
+];
+const MAX_RETRIES = 100;
+
+/** Checks again without the file each time one cannot be read. */
+async function withoutFailingFiles<T>(
+  matched: MatchedFiles,
+  check: () => Promise<T>,
+  findUnreadable: () => Promise<void>,
+): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await check();
+    } catch (error) {
+      const { code = '', path, message = '' } = (error ?? {}) as Partial<MetainfoError>;
+      if (!FILE_ERRORS.includes(code) || attempt === MAX_RETRIES) throw error;
+      const index = matched.indexes.findIndex((_, i) => diskPathAt(matched, i) === path);
+      if (path === undefined || index < 0) throw error;
+      matched.leaveOut(index, message);
+      // Find all other unreadable files now: each would cost another attempt.
+      if (attempt === 0) await findUnreadable();
+    }
+  }
+}
+
+/** Where a file is read from; undefined for one that is not on disk, and for a symbolic link of the torrent, which has no content. */
+export function diskPathAt(matched: MatchedFiles, index: number): string | undefined {
+  const onDisk = matched.onDiskAt(index);
+  return onDisk && 'diskPath' in onDisk && onDisk.diskPath !== '' ? onDisk.diskPath : undefined;
+}
+
+/** The input of {@link checkPieces}. */
+interface PieceCheck {
+  torrent: Torrent;
+  matched: MatchedFiles;
+  map: PieceLayout;
+  version: HashRequest['version'];
+  engine: Engine;
+  resources: ReturnType<typeof checkedResources>;
+  options: CheckOptions;
+}
+
+/** Hashes the pieces that are on disk, or a sample of them, and compares. */
+async function checkPieces(check: PieceCheck): Promise<PieceResults> {
+  const { torrent, matched, map, version, options } = check;
+  const good = new Uint8Array(map.pieceCount);
+  const available = availablePieces(map, matched);
+  const intervals = options.fast ? samplePieces(available, map) : available;
+  for (const [first, end] of available) good.fill(1, first, end);
+  // The v2 hashes of a hybrid need files that start at piece boundaries.
+  const isInOneRead = version !== 'hybrid' || isAligned(map);
+  const hashedVersion = isInOneRead ? version : 'v1';
+  const content = contentOfPieces(map, matched, intervals);
+  if (content.files.length > 0) {
+    const digests = await hashContent(content, hashedVersion, check);
+    if (version !== 'v2') clearBadV1(torrent, intervals, digests, good);
+    if (hashedVersion !== 'v1')
+      clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
+  }
+  if (!isInOneRead) await checkV2Apart(check, good);
+  return { good, sample: options.fast ? { pieces: countPieces(intervals), bytes: content.bytes } : null };
+}
+
+function hashContent(
+  content: PieceContent,
+  version: HashRequest['version'],
+  { matched, map, engine, resources, options }: PieceCheck,
+): Promise<Digests> {
+  const { files, entries, bytes: totalBytes } = content;
+  const request: HashRequest = {
+    files,
+    version,
+    pieceLength: map.pieceLength,
+    onMissing: 'fail',
+    ...resources,
+  };
+  const nameOf = (index: number) => pathOfEntry(map, matched, entries[index] as number);
+  return watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
+}
+
+/**
+ * Reads a hybrid whose files do not start at piece boundaries a second time, for its v2 hashes. A piece stays good only
+ * when every v2 piece of its files is good.
+ */
+async function checkV2Apart(check: PieceCheck, good: Uint8Array): Promise<void> {
+  const { torrent, map } = check;
+  const { pieceLength } = map;
+  const v2Map = v2PieceLayout(torrent);
+  const v2 = await checkPieces({ ...check, map: v2Map, version: 'v2' });
+  let v2Entry = 0;
+  for (const [entry, start] of map.starts.entries()) {
+    if (map.fileIndexes[entry] === -1) continue;
+    const [length, first] = [map.lengths[entry] as number, (v2Map.starts[v2Entry] as number) / pieceLength];
+    v2Entry += 1;
+    if (!v2.good.subarray(first, first + Math.ceil(length / pieceLength)).includes(0)) continue;
+    good.fill(0, Math.floor(start / pieceLength), Math.ceil((start + length) / pieceLength));
+  }
+}
