@@ -1,8 +1,9 @@
 // Takes most comments out of the library's modules, and bundles the command.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { licensesOf } from './licenses.mjs';
 import { root } from './setup.mjs';
 
 // They are a third of the package's JavaScript, and the .d.ts files have those that users read.
@@ -70,12 +71,4 @@ const text = bundled.replace(COPY, '__toESM=mod=>({__proto__:mod,default:mod});'
 // The first line tells src/cli/main.cts which code cache belongs to the bundle.
 const id = createHash('sha256').update(text).digest('hex').slice(0, 16);
 writeFileSync(file, `// ${id}\n${text}`);
-
-const packages = Object.keys(metafile.inputs).flatMap(
-  (input) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? [],
-);
-const licenses = [...new Set(packages)].map((folder) => {
-  const license = readdirSync(path.join(root, folder)).find((name) => /^licen[cs]e/i.test(name));
-  return `${folder.replace(/.*node_modules\//, '')}\n\n${readFileSync(path.join(root, folder, license), 'utf8').trim()}\n`;
-});
-writeFileSync(path.join(path.dirname(file), 'licenses.txt'), licenses.join('\n\n'));
+writeFileSync(path.join(path.dirname(file), 'licenses.txt'), licensesOf(metafile));

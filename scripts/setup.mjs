@@ -124,7 +124,7 @@ export function buildTypeScript() {
     title: 'compiling TypeScript',
     inputs: [
       ...['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
-      ...['scripts/bundle.mjs', 'scripts/code-cache.mjs'],
+      ...['bundle', 'bundle-browser', 'code-cache', 'licenses'].map((name) => `scripts/${name}.mjs`),
     ],
     // The code cache is for one version of Node.
     salt: process.version,
@@ -136,6 +136,7 @@ export function buildTypeScript() {
       const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
       run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], 'tsc');
       run(process.execPath, ['scripts/bundle.mjs'], 'esbuild');
+      run(process.execPath, ['scripts/bundle-browser.mjs'], 'esbuild');
       run(process.execPath, ['scripts/code-cache.mjs'], 'making the code cache');
     },
   });

@@ -141,11 +141,11 @@ class WebJob implements HashJob {
 }
 
 /** Reads a range of a file of a request. */
-async function bytesOf({ blob, data, offset }: RequestedFile, from: number, size: number): Promise<Uint8Array> {
+async function bytesOf({ path, blob, data, offset }: RequestedFile, from: number, size: number): Promise<Uint8Array> {
   const start = offset + from;
   if (data) return data.subarray(start, start + size);
   if (!blob) return new Uint8Array(size);
-  const name = (blob as Partial<File>).name ?? 'a Blob';
+  const name = (path ?? (blob as { name?: string }).name ?? 'a Blob') as string;
   const unreadable = (problem: string, cause?: unknown) =>
     new MetainfoError('ERR_READ', `${name} could not be read: ${problem}`, { path: name, cause });
   const buffer = await blob

@@ -95,6 +95,7 @@ export class TorrentCreate implements Draft {
 
   /** Accepts drafts of another copy of this package in the process too. */
   static [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: a class of a caller that extends this one inherits the method
     if (this !== TorrentCreate) return Function.prototype[Symbol.hasInstance].call(this, value);
     return typeof value === 'object' && value !== null && drafts.has(value);
   }

@@ -3,14 +3,12 @@ import { isUtf8 } from 'node:buffer';
 import { readdir } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
-import { unsafeComponent } from '../layout/safe-path.ts';
+import { isSystemFileName, unsafeComponent } from '../layout/safe-path.ts';
 import { isTemporary } from './write-file.ts';
-
-const SYSTEM_FILES: ReadonlySet<string> = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
 /** Whether the scan skips a file, unless it is named outright: a file of an operating system, or an unfinished output. */
 export function isSystemFile(name: string): boolean {
-  return SYSTEM_FILES.has(name) || isTemporary(name);
+  return isSystemFileName(name) || isTemporary(name);
 }
 
 /** Requires a name that a torrent can hold (BEP 3: UTF-8), or any safe bytes. The error shows the bytes. */

@@ -166,3 +166,10 @@ function shortenText(text: string, bytes: number): string {
   }
   return short;
 }
+
+const SYSTEM_FILES: ReadonlySet<string> = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
+
+/** Whether an operating system puts files of this name into folders. */
+export function isSystemFileName(name: string): boolean {
+  return SYSTEM_FILES.has(name);
+}

@@ -16,6 +16,7 @@ import {
   type DiskFile,
   type FoundFiles,
   findUnderOtherNames,
+  indexOthers,
   MatchedFiles,
   namesColumn,
   nothingFound,
@@ -113,10 +114,8 @@ async function filesIn(
     found.set(name, entry);
     extra.delete(at);
   }
-  const others = [...found];
-  const places = new Map(others.map(([name], i) => [name, table.length + i]));
-  for (const i of missing) indexes[i] = places.get(names[i] as string) ?? NO_PATH;
-  return { listed, indexes, others: others.map(([, entry]) => entry), extraFiles: [...extra.keys()] };
+  const others = indexOthers(indexes, names, { found, missing, table });
+  return { listed, indexes, others, extraFiles: [...extra.keys()] };
 }
 
 /** Whether a path leads out of the folder. */

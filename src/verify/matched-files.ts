@@ -128,6 +128,11 @@ export class MatchedFiles {
     // A symbolic link in a torrent has no content (BEP 47), so the target of the one on disk does not matter.
     if (this.content.links.has(index))
       return { diskPath: '', size: this.content.lengths[index] as number, mtimeMs: 0, ctimeMs: 0 };
+    return this.foundAt(found);
+  }
+
+  /** What was found, by its index: see {@link FoundFiles}. */
+  protected foundAt(found: number): DiskFile | Unreadable {
     return this.#others[found - this.#listed.length] ?? diskFileAt(this.#listed, found);
   }
 
@@ -156,8 +161,7 @@ export class MatchedFiles {
     const rangeAt = (i: number) => {
       const [found, length] = [ranges.files[i] as number, ranges.lengths[i] as number];
       if (found === NO_PATH) return requestedPadFile(length);
-      const file = this.#others[found - this.#listed.length] ?? diskFileAt(this.#listed, found);
-      return rangeOf(file as DiskFile, ranges.offsets[i] as number, length);
+      return rangeOf(this.foundAt(found) as DiskFile, ranges.offsets[i] as number, length);
     };
     const native = { ...(this.#listed.onDisk as DiskFiles), ranges };
     const table = new RequestedTable(ranges.lengths, native, rangeAt);
@@ -207,6 +211,18 @@ export function othersIn(indexes: Uint32Array, count: number): number[] {
 interface WantedNames {
   torrent: Torrent;
   names: readonly string[];
+}
+
+/** Gives the indexes of the files that were found under other names, behind those that are listed. */
+export function indexOthers(
+  indexes: Uint32Array,
+  names: readonly string[],
+  { found, missing, table }: Pick<Listed, 'found' | 'table'> & { missing: readonly number[] },
+): (DiskFile | Unreadable)[] {
+  const others = [...found];
+  const places = new Map(others.map(([name], i) => [name, table.length + i]));
+  for (const i of missing) indexes[i] = places.get(names[i] as string) ?? NO_PATH;
+  return others.map(([, entry]) => entry);
 }
 
 /** The endings that clients give to files which are not complete: qBittorrent; Transmission and others. */

@@ -1,0 +1,100 @@
+// Bundles metainfo/browser into one module: with src/platform/web.ts, without what opens files, and so that bundlers of users take
+// only what they use.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import ts from 'typescript';
+import { licensesOf } from './licenses.mjs';
+import { root } from './setup.mjs';
+
+const NO_DISK = 'src/browser/no-disk.ts';
+/** What stands in place of modules, by their paths below src. */
+const REPLACED = [
+  [/^platform\/node\.ts$/, 'src/platform/web.ts'],
+  [/^hash\/default-engine\.ts$/, 'src/browser/default-engine.ts'],
+  [/^disk\/(?!scan-problems|file-columns)/, NO_DISK],
+  [/^hash\/(addon|open-without-links|read)\.ts$/, NO_DISK],
+  [/^create\/(generate-short|libtorrent|cache\/cache)\.ts$/, NO_DISK],
+  [/^jobs\/progress-bar\.ts$/, NO_DISK],
+];
+
+const forBrowsers = {
+  name: 'for-browsers',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\./ }, ({ path: name, resolveDir }) => {
+      const below = path.relative(path.join(root, 'src'), path.resolve(resolveDir, name)).replaceAll(path.sep, '/');
+      const [, other] = REPLACED.find(([pattern]) => pattern.test(below)) ?? [];
+      return other && { path: path.join(root, other) };
+    });
+    // Modules that Node loads late are in the bundle anyway, and esbuild would keep all that they use.
+    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path: file }) => {
+      const imports = [];
+      const text = readFileSync(file, 'utf8').replace(/(?<=await )import\('(\.[^']+\.ts)'\)/g, (_, name) => {
+        imports.push(`import * as late${imports.length} from '${name}';\n`);
+        return `Promise.resolve(late${imports.length - 1})`;
+      });
+      return { contents: imports.join('') + text, loader: 'ts' };
+    });
+  },
+};
+
+/** Marks what runs when the module is loaded as free of effects, as every module of src is: bundlers then leave out unused constants. */
+function withoutEffects(text) {
+  const source = ts.createSourceFile('bundle.js', text, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS);
+  const isStatic = ({ modifiers }) => modifiers?.some(({ kind }) => kind === ts.SyntaxKind.StaticKeyword);
+  const hasNoEffect = (node) => {
+    if (ts.isFunctionLike(node)) return true;
+    if (ts.isClassLike(node)) return !node.members.some((member) => !ts.isFunctionLike(member) && isStatic(member));
+    const isLiteral = ts.isLiteralExpression(node) || ts.isIdentifier(node) || ts.isPrefixUnaryExpression(node);
+    const isList = ts.isObjectLiteralExpression(node) || ts.isArrayLiteralExpression(node);
+    const isEntry = ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node);
+    const isWord = node.kind === ts.SyntaxKind.TrueKeyword || node.kind === ts.SyntaxKind.FalseKeyword;
+    if (!(isLiteral || isList || isEntry || isWord || node.kind === ts.SyntaxKind.NullKeyword)) return false;
+    return !ts.forEachChild(node, (child) => !hasNoEffect(child));
+  };
+  /** Texts in place of what is between two offsets. */
+  const edits = [];
+  for (const statement of source.statements) {
+    if (ts.isVariableStatement(statement))
+      for (const { name, initializer } of statement.declarationList.declarations)
+        if (ts.isIdentifier(name) && initializer && !hasNoEffect(initializer)) {
+          const [start, end] = [initializer.getStart(source), initializer.end];
+          edits.push([start, start, '/* @__PURE__ */ (() => ('], [end, end, '))()']);
+        }
+    // The exports of a module that Node loads late.
+    const start = statement.getStart(source);
+    const [call, name] = /^__export\((\w+),/.exec(text.slice(start, statement.end)) ?? [];
+    if (!name) continue;
+    const declaration = `var ${name} = {};`;
+    const declared = text.indexOf(declaration);
+    edits.push([declared, declared + declaration.length, '']);
+    edits.push([start, start + call.length, `var ${name} = /* @__PURE__ */ (() => { var all = {}; __export(all,`]);
+    edits.push([statement.end, statement.end, ' return all; })();']);
+  }
+  let [out, from] = ['', 0];
+  for (const [start, end, other] of edits.sort(([a], [b]) => a - b)) {
+    out += text.slice(from, start) + other;
+    from = end;
+  }
+  return out + text.slice(from);
+}
+
+const folder = path.join(root, 'dist', 'browser');
+const { metafile, outputFiles } = await build({
+  absWorkingDir: root,
+  entryPoints: ['src/browser/index.ts'],
+  outdir: folder,
+  bundle: true,
+  platform: 'browser',
+  target: 'es2023',
+  format: 'esm',
+  tsconfigRaw: {},
+  plugins: [forBrowsers],
+  logLevel: 'warning',
+  metafile: true,
+  write: false,
+});
+// Those that tsc has made of the modules of the bundle.
+for (const name of readdirSync(folder)) if (name.endsWith('.js')) rmSync(path.join(folder, name));
+writeFileSync(path.join(folder, 'index.js'), withoutEffects(outputFiles[0].text));
+writeFileSync(path.join(folder, 'licenses.txt'), licensesOf(metafile));

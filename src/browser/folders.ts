@@ -1,0 +1,147 @@
+/** The files that a user gives to a page: chosen, dropped, or in a folder. */
+import { throwIfAborted } from '../errors/cancel.ts';
+import { shown } from '../errors/errors.ts';
+import { checkOptions, invalidArgument, type OptionStructs, Signal } from '../errors/guard.ts';
+import { isSystemFileName } from '../layout/safe-path.ts';
+
+/** A File, as browsers give it. */
+export interface NamedBlob extends Blob {
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly lastModified?: number;
+  /** Where `<input webkitdirectory>` found it, from the folder that was chosen on, with `/`. */
+  readonly webkitRelativePath?: string;
+}
+
+/** A `FileSystemFileHandle` or `FileSystemDirectoryHandle`. */
+export type Handle =
+  | { readonly kind: 'file'; readonly name: string; getFile(): Promise<NamedBlob> }
+  | { readonly kind: 'directory'; readonly name: string; values(): AsyncIterable<Handle> };
+
+/** A `FileSystemEntry`, which `webkitGetAsEntry` gives. */
+export interface Entry {
+  readonly isDirectory: boolean;
+  readonly name: string;
+}
+interface FileEntry extends Entry {
+  file(done: (file: NamedBlob) => void, fail: (error: unknown) => void): void;
+}
+interface FolderEntry extends Entry {
+  createReader(): { readEntries(done: (entries: Entry[]) => void, fail: (error: unknown) => void): void };
+}
+
+/** A `DataTransfer`: pass that of a `drop` event before you wait for anything, because it is empty later. */
+export interface Dropped {
+  readonly items: ArrayLike<{ readonly kind: string; webkitGetAsEntry(): Entry | null }>;
+}
+
+/** Files or folders of a user. */
+export type GivenFiles =
+  | NamedBlob
+  | Handle
+  | Entry
+  | Dropped
+  | ArrayLike<NamedBlob>
+  | Iterable<NamedBlob | Handle | Entry>;
+
+/** A file of a user, as a source of a draft. */
+export interface GivenFile {
+  /** The path from the torrent's root, with `/`. */
+  path: string;
+  data: NamedBlob;
+}
+
+/** The files that were found. */
+export interface FoundFolder {
+  /** The name of the only folder or file; null if there are several. */
+  name: string | null;
+  /** The files, for the field `sources` of a draft and for `verify`. */
+  sources: GivenFile[];
+}
+
+const OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: Signal };
+
+/**
+ * Lists the files that a user has chosen or dropped: Files, a `FileList`, handles of the File System Access API, entries of
+ * `webkitGetAsEntry` or a whole `DataTransfer`. Folders are listed with everything in them, but for .DS_Store, Thumbs.db and desktop.ini.
+ *
+ * @param given The files or folders.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything else
+ * @throws {AbortError} if the signal fires
+ * @example
+ * <!-- not run: needs a page -->
+ * ```ts
+ * import { filesFrom, TorrentCreate } from 'metainfo/browser';
+ *
+ * addEventListener('drop', async (event) => {
+ *   const { name, sources } = await filesFrom(event.dataTransfer);
+ *   const torrent = await new TorrentCreate({ name, sources }).generate();
+ *   console.log(torrent.magnet());
+ * });
+ * ```
+ */
+export async function filesFrom(
+  given: GivenFiles,
+  options: { signal?: AbortSignal | undefined } = {},
+): Promise<FoundFolder> {
+  const { signal } = checkOptions(options, OPTIONS);
+  const tops = topsOf(given);
+  const found: GivenFile[] = [];
+  for (const top of tops) for await (const file of filesIn(top, '', signal)) found.push(file);
+  const names = new Set(found.map(({ path }) => firstOf(path)));
+  const [name = null] = names.size === 1 ? names : [];
+  const isFolder = name !== null && found.every(({ path }) => path.length > name.length);
+  const sources = isFolder ? found.map(({ path, data }) => ({ path: path.slice(name.length + 1), data })) : found;
+  return { name, sources };
+}
+
+type Top = NamedBlob | Handle | Entry;
+
+function topsOf(given: GivenFiles): Top[] {
+  if (typeof given !== 'object' || given === null)
+    throw invalidArgument(`expected files or folders, got ${shown(given)}`);
+  // A DataTransfer forgets its entries after the event.
+  if ('items' in given)
+    return Array.from(given.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  const tops = Symbol.iterator in given || 'length' in given ? Array.from(given as Iterable<Top>) : [given as Top];
+  for (const top of tops) if (!isTop(top)) throw invalidArgument(`expected files or folders, got ${shown(top)}`);
+  return tops;
+}
+
+function isTop(top: unknown): boolean {
+  return (
+    typeof top === 'object' && top !== null && 'name' in top && ('size' in top || 'kind' in top || 'isDirectory' in top)
+  );
+}
+
+async function* filesIn(top: Top, folder: string, signal: AbortSignal | undefined): AsyncGenerator<GivenFile> {
+  throwIfAborted(signal);
+  if (folder !== '' && isSystemFileName(top.name)) return;
+  const path = folder + top.name;
+  if ('size' in top) yield { path: top.webkitRelativePath || path, data: top };
+  else if ('kind' in top) {
+    if (top.kind === 'file') yield { path, data: await top.getFile() };
+    else for await (const inner of top.values()) yield* filesIn(inner, `${path}/`, signal);
+  } else if (top.isDirectory) {
+    for (const inner of await entriesOf(top as FolderEntry)) yield* filesIn(inner, `${path}/`, signal);
+  } else {
+    const data = await new Promise<NamedBlob>((resolve, reject) => (top as FileEntry).file(resolve, reject));
+    yield { path, data };
+  }
+}
+
+async function entriesOf(folder: FolderEntry): Promise<Entry[]> {
+  const reader = folder.createReader();
+  const all: Entry[] = [];
+  // Chromium gives a hundred at a time, and none at the end.
+  for (;;) {
+    const some = await new Promise<Entry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) return all;
+    all.push(...some);
+  }
+}
+
+function firstOf(path: string): string {
+  const end = path.indexOf('/');
+  return end < 0 ? path : path.slice(0, end);
+}
