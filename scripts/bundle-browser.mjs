@@ -13,7 +13,7 @@ const REPLACED = [
   [/^platform\/node\.ts$/, 'src/platform/web.ts'],
   [/^hash\/default-engine\.ts$/, 'src/browser/default-engine.ts'],
   [/^disk\/(?!scan-problems|file-columns)/, NO_DISK],
-  [/^hash\/(addon|open-without-links|read)\.ts$/, NO_DISK],
+  [/^hash\/(addon|open-without-links|read|system-path)\.ts$/, NO_DISK],
   [/^create\/(generate-short|libtorrent|cache\/cache)\.ts$/, NO_DISK],
   [/^jobs\/progress-bar\.ts$/, NO_DISK],
 ];

@@ -17,6 +17,7 @@ export const STAT_NUMBERS = 1;
 export const writeWhole: typeof import('../disk/write-file.ts')['writeWhole'] = async () => noDisk();
 export const MAX_GROUP = 1;
 
+export const systemPath: typeof import('../hash/system-path.ts')['systemPath'] = (path) => path;
 type Opening = typeof import('../hash/open-without-links.ts');
 export const openRequested: Opening['openRequested'] = async () => noDisk();
 export const pathOf: Opening['pathOf'] = noDisk;
@@ -30,4 +31,4 @@ export const generateShort: typeof import('../create/generate-short.ts')['genera
 export const openCacheIfAny: typeof import('../create/cache/cache.ts')['openCacheIfAny'] = async () => noDisk();
 export const generateExt: typeof import('../create/libtorrent.ts')['generateExt'] = async () => noDisk();
 export const GENERATE_EXT = {};
-export const progressBar: typeof import('../jobs/progress-bar.ts')['progressBar'] = noDisk;
+export const progressBar: () => null = () => null;

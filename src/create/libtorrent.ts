@@ -82,7 +82,7 @@ interface CreateRequest {
 }
 
 interface CreateJob {
-  readonly done: Promise<Buffer>;
+  readonly done: Promise<Uint8Array>;
   /** The number of hashed pieces. */
   pieces(): number;
   cancel(): void;
@@ -190,7 +190,7 @@ interface JobContent {
   name: string;
 }
 
-function runningJob(job: CreateJob, { totalBytes, pieceLength, name }: JobContent): RunningJob<Buffer> {
+function runningJob(job: CreateJob, { totalBytes, pieceLength, name }: JobContent): RunningJob<Uint8Array> {
   return {
     done: job.done.catch((failure: Failure) => {
       if (failure.code !== 'aborted') throw failure;

@@ -1,5 +1,7 @@
 /** Collects the files of a scan in columns. */
+
 import { type FileColumns, type PathColumn, pathColumn, requireColumnFits } from '../layout/file-table.ts';
+import { concatBytes } from '../platform/node.ts';
 
 /** A file that is added by itself. Zero characters stand between the components of its paths. */
 export interface FileRow {
@@ -118,5 +120,5 @@ function joinedPaths(parts: readonly PathColumn[]): PathColumn {
     }
     size += part.bytes.length;
   }
-  return { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), ends };
+  return { bytes: concatBytes(parts.map(({ bytes }) => bytes)), ends };
 }

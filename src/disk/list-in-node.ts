@@ -2,8 +2,9 @@
 import { constants, type Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { systemPath } from '../hash/system-path.ts';
 import { diskPathBelow } from '../layout/file-table.ts';
-import { nameBytes, systemPath } from '../text/name-bytes.ts';
+import { nameBytes } from '../text/name-bytes.ts';
 import { FileColumnsBuilder } from './file-columns.ts';
 import { type ListedFolder, type Listing, type ListOptions, type OtherEntry, readErrno } from './listing.ts';
 import { errnoOf, isRegularFile, isRestricted, type Status } from './stat-files.ts';

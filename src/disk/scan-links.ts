@@ -2,7 +2,7 @@
 import { lstat, readlink } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
-import { systemPath } from '../text/name-bytes.ts';
+import { systemPath } from '../hash/system-path.ts';
 import { componentsWithin } from './path-within.ts';
 import { realPath } from './real-path.ts';
 import type { ScanPolicies } from './scan.ts';

@@ -5,8 +5,9 @@ import { constants as osConstants } from 'node:os';
 import { fromSystemError } from '../errors/errors.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import { withinSecond } from '../hash/read.ts';
+import { systemPath } from '../hash/system-path.ts';
 import { errnoName } from '../platform/node.ts';
-import { nameBytes, systemPath } from '../text/name-bytes.ts';
+import { nameBytes } from '../text/name-bytes.ts';
 
 /** The fields of `fs.Stats` that a scan uses. */
 export interface Status {
@@ -50,7 +51,7 @@ function numbersOf({ mode, size, mtimeNs, ctimeNs, dev, ino }: BigIntStats): num
 }
 
 /** The number of a system error. */
-export function errnoOf({ code = 'EIO', errno }: NodeJS.ErrnoException): number {
+export function errnoOf({ code = 'EIO', errno }: { code?: string | undefined; errno?: number | undefined }): number {
   // Use the code: on Windows, `errno` is a number of libuv's own. libuv has no name for some errors, such as EDQUOT.
   if (code.startsWith('Unknown') && errno !== undefined) return -errno;
   return (osConstants.errno as Partial<Record<string, number>>)[code] ?? osConstants.errno.EIO;

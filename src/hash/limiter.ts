@@ -1,5 +1,7 @@
 /** Bounds how many jobs run at once: the others wait in a queue. */
+
 import { AbortError, onAbort, throwIfAborted } from '../errors/cancel.ts';
+import { soon } from '../platform/node.ts';
 
 /** A job goes to the end of the queue after this many steps. */
 const STEPS_PER_SLOT = 16;
@@ -103,7 +105,7 @@ export class Limiter {
   #planRound(): void {
     if (this.#isRoundPlanned || this.#free === 0 || this.#queue.size === 0) return;
     this.#isRoundPlanned = true;
-    setImmediate(() => {
+    soon(() => {
       this.#isRoundPlanned = false;
       this.#startsLeft = STARTS_PER_ROUND;
       this.#startWaiting();

@@ -1,8 +1,8 @@
 /** Makes the files of a hash request: files on disk, data in memory, and pad files. */
 import type { FileTable, TableFile } from '../layout/file-table.ts';
-import { systemPath } from '../text/name-bytes.ts';
 import type { NativeTable } from './addon.ts';
 import type { RequestedFile, RequestedFiles } from './engine.ts';
+import { systemPath } from './system-path.ts';
 
 /** A file of known length, on disk (`diskPath`) or in memory (`data`). */
 interface PlannedContent {

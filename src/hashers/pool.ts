@@ -6,7 +6,7 @@ import { checkedResources, type HashRequest, RESOURCES } from '../hash/hash-requ
 import { requestedMemory } from '../hash/make-requested-files.ts';
 import { privateCopy } from '../hash/private-buffer.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { copyOf } from '../platform/node.ts';
+import { copyOf, soon } from '../platform/node.ts';
 
 /** Options of a {@link HashPool}. */
 export interface HashPoolOptions {
@@ -82,7 +82,7 @@ export class HashPool {
       if (!batch) {
         batch = { entries: [], bytes: 0 };
         this.#waiting.set(pieceLength, batch);
-        setImmediate(() => this.#start(pieceLength));
+        soon(() => this.#start(pieceLength));
       }
       batch.entries.push({ bytes: copy, resolve, reject });
       batch.bytes += copy.length;

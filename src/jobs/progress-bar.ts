@@ -55,7 +55,7 @@ const GAP = '  ';
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Shows a bar with rate and remaining time on a terminal; on another stream, writes a line every five seconds. */
-export function progressBar(stream: BarStream): ProgressBar {
+export function progressBar(stream: BarStream = process.stderr): ProgressBar {
   let drawn = false;
   let lastLine = Number.NEGATIVE_INFINITY;
   return {

@@ -140,7 +140,7 @@ class Reporter {
   async #loadBar(): Promise<void> {
     // If the module does not load, the job goes on without a bar.
     const module = await import('./progress-bar.ts').catch(() => null);
-    this.#bar = module?.progressBar(process.stderr) ?? null;
+    this.#bar = module?.progressBar() ?? null;
   }
 
   /** An error thrown in a timer would end the process: it fails the job instead. */

@@ -6,13 +6,12 @@ import os from 'node:os';
 
 export { isAscii, isUtf8 } from 'node:buffer';
 export { basename, isAbsolute, join as joinPath, resolve as resolvePath, sep } from 'node:path';
-export { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises';
+export { setImmediate as nextRound } from 'node:timers/promises';
 export {
   isArrayBuffer,
   isDate,
   isFloat64Array,
   isMap,
-  isPromise,
   isProxy,
   isSharedArrayBuffer,
   isUint8Array,
@@ -144,3 +143,11 @@ export function variable(name: string): string | undefined {
 export function emitWarning(message: string, code: string): void {
   process.emitWarning(message, { type: 'MetainfoWarning', code });
 }
+
+/** Whether a stream of Node or of the web was read from. Loads node:stream only if there is a stream. */
+export function isDisturbed(stream: object): boolean {
+  return process.getBuiltinModule('node:stream').Readable.isDisturbed(stream as never);
+}
+
+/** Calls a function after the events that wait. */
+export const soon: (call: () => void) => void = setImmediate;

@@ -39,8 +39,6 @@ export const isFloat64Array = (value: unknown): value is Float64Array => typedNa
 export const isSharedArrayBuffer = (value: unknown): value is SharedArrayBuffer =>
   typeof SharedArrayBuffer === 'function' && value instanceof SharedArrayBuffer;
 
-export const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;
-
 /** Only Node can tell. */
 export function isProxy(_value: unknown): boolean {
   return false;
@@ -181,23 +179,19 @@ export function errnoName(_errno: number): undefined {
 
 export function allowListeners(_signal: AbortSignal): void {}
 
-/** Lets the events that wait run. Timers would wait longer and longer. */
-export function nextRound(): Promise<void> {
+/** Timers would come later and later. */
+export function soon(call: () => void): void {
   const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    const onMessage = () => {
-      port1.close();
-      resolve();
-    };
-    Object.assign(port1, { onmessage: onMessage });
-    port2.postMessage(null);
-  });
+  const onMessage = () => {
+    port1.close();
+    call();
+  };
+  Object.assign(port1, { onmessage: onMessage });
+  port2.postMessage(null);
 }
 
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
+export function nextRound(): Promise<void> {
+  return new Promise(soon);
 }
 
 export function uptime(): number {
@@ -233,4 +227,9 @@ export function variable(_name: string): undefined {
 
 export function emitWarning(message: string, _code: string): void {
   console.warn(message);
+}
+
+/** A page can tell only whether somebody reads a stream now. */
+export function isDisturbed(_stream: object): boolean {
+  return false;
 }

@@ -28,11 +28,6 @@ export function nameBytes(text: string): Uint8Array {
   );
 }
 
-/** A path as `node:fs` takes it: as bytes where it is not UTF-8. */
-export function systemPath(path: string): string | Buffer {
-  return path.isWellFormed() ? path : (nameBytes(path) as Buffer);
-}
-
 /** A decoder of an encoding. */
 export type TextDecoding = InstanceType<typeof TextDecoder>;
 

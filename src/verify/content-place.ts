@@ -2,10 +2,10 @@
 import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { fromSystemError } from '../errors/errors.ts';
+import { systemPath } from '../hash/system-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { once } from '../model/lazy.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { systemPath } from '../text/name-bytes.ts';
 import { usualNames } from './matched-files.ts';
 
 /** Where the content of a torrent is. */

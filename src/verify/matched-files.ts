@@ -6,13 +6,13 @@ import type { FileRanges } from '../hash/addon.ts';
 import type { RequestedFile, RequestedFiles } from '../hash/hash-request.ts';
 import { RequestedTable, requestedPadFile } from '../hash/make-requested-files.ts';
 import { NO_PATH } from '../hash/match-paths.ts';
+import { systemPath } from '../hash/system-path.ts';
 import { type DiskFiles, FileTable, type PathColumn, pathColumn } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { storedNames } from '../model/stored-names.ts';
 import { contentOf, type TorrentContent } from '../model/torrent/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { systemPath } from '../text/name-bytes.ts';
 
 /** A regular file on disk. */
 export interface DiskFile {

@@ -8,7 +8,7 @@ import { isTemporary, NO_LINKS, temporaryName } from '../disk/write-file.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, checkArgument, checkOptions, expected, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';
-import { systemPath } from '../text/name-bytes.ts';
+import { systemPath } from '../hash/system-path.ts';
 import type { FoundContent, MovedFile } from './find-moved.ts';
 
 /** Options of {@link placeMoved}. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decoderOf, nameBytes, nameText, systemPath } from '../../src/text/name-bytes.ts';
+import { systemPath } from '../../src/hash/system-path.ts';
+import { decoderOf, nameBytes, nameText } from '../../src/text/name-bytes.ts';
 import { printable } from '../../src/text/printable.ts';
 import { runs } from '../support/runs.ts';
 

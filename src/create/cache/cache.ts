@@ -37,7 +37,7 @@ interface CacheEntry {
   index: number;
   files: readonly ContentFile[];
   /** The identities of all files. */
-  identity: Buffer;
+  identity: Uint8Array;
   /** The records of the entry; null for the version that the torrent does not have. */
   v1: RecordQuery | null;
   v2: RecordQuery | null;

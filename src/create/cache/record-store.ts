@@ -5,6 +5,7 @@ import path from 'node:path';
 import { readWithin } from '../../disk/read-file.ts';
 import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import { closeRead } from '../../hash/read.ts';
+import { hexText } from '../../platform/node.ts';
 
 // The group of a record decides which file of the folder holds it. Files only grow, and all records of one writer are appended
 // by a single write. So the store needs no locks, and a writer may be killed at any moment. Readers skip everything that is not
@@ -15,7 +16,7 @@ import { closeRead } from '../../hash/read.ts';
 /** A value to look up. A value of another length does not match. */
 export interface RecordQuery {
   /** 16 bytes. */
-  key: Buffer;
+  key: Uint8Array;
   /** A whole number: records of one group, and of groups with the next numbers, are in few files. */
   group: number;
   length: number;
@@ -42,13 +43,13 @@ const FILES_AT_ONCE = { concurrency: 8 };
  */
 export async function readRecords(folder: string, queries: readonly RecordQuery[]): Promise<(Uint8Array | null)[]> {
   const found = new Map<string, Uint8Array>();
-  const lengths = new Map(queries.map(({ key, length }) => [key.toString('hex'), length]));
+  const lengths = new Map(queries.map(({ key, length }) => [hexText(key), length]));
   await forEachConcurrently(new Set(queries.map(fileNameOf)), FILES_AT_ONCE, async (name) => {
     // A copy, so that the rest of the file can be freed.
     for (const [key, value] of await recordsIn(path.join(folder, name)))
       if (lengths.get(key) === value.length) found.set(key, Buffer.from(value));
   });
-  return queries.map(({ key }) => found.get(key.toString('hex')) ?? null);
+  return queries.map(({ key }) => found.get(hexText(key)) ?? null);
 }
 
 /**
@@ -99,7 +100,7 @@ async function recordsIn(file: string): Promise<Map<string, Uint8Array>> {
     const key = bytes.subarray(at + HEADER.key, at + HEADER.length);
     const value = bytes.subarray(start, end);
     const isIntact = end <= bytes.length && headerOf(key, value).equals(bytes.subarray(at, start));
-    if (isIntact) records.set(key.toString('hex'), value);
+    if (isIntact) records.set(hexText(key), value);
     at = isIntact ? end : at + 1;
   }
   return records;
@@ -113,5 +114,5 @@ function headerOf(key: Uint8Array, value: Uint8Array): Buffer {
 }
 
 function fileNameOf({ key, group, length }: RecordQuery): string {
-  return length > MAX_SHARED_VALUE ? key.toString('hex') : (group % SHARED_FILES).toString(16).padStart(2, '0');
+  return length > MAX_SHARED_VALUE ? hexText(key) : (group % SHARED_FILES).toString(16).padStart(2, '0');
 }

@@ -1,6 +1,4 @@
 /** The forms that the content of a source may have, told apart by what they can do. */
-import type { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import type { MetainfoErrorCode } from '../../errors/codes.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 
@@ -41,13 +39,7 @@ export interface RangeReader {
  * Streams give Uint8Arrays and are read once. If `generate` fails, it destroys them. It reads at most four at a time, in the
  * given order; a v1 torrent without pad files reads all its files one after another. So no stream may wait for a later one.
  */
-export type SourceData =
-  | Uint8Array
-  | Blob
-  | ReadableStream<Uint8Array>
-  | Readable
-  | AsyncIterable<Uint8Array>
-  | RangeReader;
+export type SourceData = Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | RangeReader;
 
 /** Content that has to be read piece by piece. */
 export type StreamData = Exclude<SourceData, Uint8Array>;
@@ -74,7 +66,15 @@ function isRangeReader(data: object): data is RangeReader {
   return 'size' in data && 'read' in data && typeof data.read === 'function';
 }
 
-export function isReadable(data: object): data is Readable {
+/** What a `Readable` of Node has, of which a browser has no type. */
+export interface NodeStream {
+  readonly errored: Error | null;
+  on(event: 'error', listener: () => void): void;
+  removeListener(event: 'error', listener: () => void): void;
+  destroy(): void;
+}
+
+export function isReadable(data: object): data is NodeStream {
   return 'pipe' in data && 'destroy' in data && typeof data.destroy === 'function' && 'on' in data;
 }
 

@@ -1,7 +1,8 @@
 /** Reads the content of a source in order, chunk by chunk, and checks every chunk. */
-import type { ReadableStream } from 'node:stream/web';
+
 import { hashingCancelled } from '../../errors/cancel.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
+import { nextRound } from '../../platform/node.ts';
 import { ignoreFailure, isBlob, isStream, type RangeReader, type StreamData, sourceError } from './source-data.ts';
 import type { SourceFile } from './sources.ts';
 
@@ -52,7 +53,7 @@ export class SourceReader {
    */
   async next(): Promise<Uint8Array | null> {
     if (performance.now() - this.#turned > MAX_BUSY_MS) {
-      await new Promise(setImmediate);
+      await nextRound();
       this.#turned = performance.now();
     }
     const { done, value } = await this.#nextResult();

@@ -1,6 +1,7 @@
 /** Reserves the streams of a draft for one generation, and destroys them if it fails. */
-import type { Readable } from 'node:stream';
+
 import { MetainfoError } from '../../errors/errors.ts';
+import { isDisturbed } from '../../platform/node.ts';
 import { ignoreFailure, isReadable, isReadOnce, type StreamData, sourceError } from './source-data.ts';
 import type { SourceFile } from './sources.ts';
 
@@ -54,11 +55,6 @@ function problemOf(stream: object, path: string): MetainfoError | null {
   if (!used.has(stream) && !(isKnownStream && (isLocked || isDisturbed(stream)))) return null;
   const message = `${path} is being read elsewhere, or was read before: pass a new stream.`;
   return new MetainfoError('ERR_SOURCE', message, { path });
-}
-
-/** Whether a stream of Node or of the web was read from. Loads node:stream only if there is a stream. */
-function isDisturbed(stream: object): boolean {
-  return process.getBuiltinModule('node:stream').Readable.isDisturbed(stream as Readable);
 }
 
 function destroy(stream: StreamData): void {
