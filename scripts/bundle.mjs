@@ -50,8 +50,8 @@ const { metafile, outputFiles } = await build({
   // The form that src/cli/main.cts runs. To add the wrapper there would copy the text.
   banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
   footer: { js: '})' },
-  // Sources look for package.json and the addon two folders above their own, and so does dist/cli.
-  define: { 'import.meta.dirname': '__dirname' },
+  // CommonJS has no import.meta.
+  define: { 'import.meta.filename': '__filename' },
   // A script that `vm` runs cannot call import().
   supported: { 'dynamic-import': false },
   // The user installs these, if any.

@@ -307,8 +307,8 @@ step('a rehearsal of the next release: its version, changelog, lock file and not
     path.join(folder, '.changeset/rehearsal.md'),
     '---\nmetainfo: minor\n---\n\nA change that users notice.\n',
   );
-  mkdirSync(path.join(folder, 'src/create'), { recursive: true });
-  cpSync(path.join(root, 'src/create/version.ts'), path.join(folder, 'src/create/version.ts'));
+  mkdirSync(path.join(folder, 'src/text'), { recursive: true });
+  cpSync(path.join(root, 'src/text/version.ts'), path.join(folder, 'src/text/version.ts'));
   run('git', ['init', '-q'], folder);
   const read = (name) => readFileSync(path.join(folder, name), 'utf8');
   const before = JSON.parse(read('package.json')).version;
@@ -318,7 +318,7 @@ step('a rehearsal of the next release: its version, changelog, lock file and not
   const [major, minor] = before.split('.').map(Number);
   if (version !== `${major}.${minor + 1}.0`) throw new Error(`${before} became ${version}`);
   if (JSON.parse(read('package-lock.json')).version !== version) throw new Error('the lock file has another version');
-  if (!read('src/create/version.ts').includes(`'${version}'`)) throw new Error('the source has another version');
+  if (!read('src/text/version.ts').includes(`'${version}'`)) throw new Error('the source has another version');
   const notes = run(process.execPath, ['scripts/release-notes.mjs', `v${version}`], folder);
   if (!notes.includes('A change that users notice.')) throw new Error(notes);
   if (!read('CHANGELOG.md').includes(`## ${before}\n`)) throw new Error('the changelog lost its older sections');

@@ -2,6 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-const file = 'src/create/version.ts';
+const file = 'src/text/version.ts';
 const text = readFileSync(file, 'utf8');
 writeFileSync(file, text.replace(/VERSION = '.*'/, `VERSION = '${version}'`));

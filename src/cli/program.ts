@@ -1,7 +1,7 @@
 /** Assembles the `metainfo` command: its subcommands, general help and error output. */
 import type { Command } from 'commander';
-import { VERSION } from '../create/version.ts';
 import { printable } from '../text/printable.ts';
+import { VERSION } from '../text/version.ts';
 import { addCache } from './commands/cache.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';

@@ -8,6 +8,7 @@ import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { basename, currentFolder } from '../platform/node.ts';
+import { CREATED_BY } from '../text/version.ts';
 import { checkedFields, type Draft, infoOf, type TorrentCreateFields } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { type FileTimes, fileTimesOf } from './file-times.ts';
@@ -18,7 +19,6 @@ import type { GenerateExtOptions } from './libtorrent.ts';
 import { GENERATE, type GenerateOptions } from './options.ts';
 import { type TrackerFields, trackerFields } from './other-fields.ts';
 import { sourceFiles } from './sources/sources.ts';
-import { CREATED_BY } from './version.ts';
 
 /** The options of {@link TorrentCreate.getPaths}. */
 export interface GetPathsOptions {

@@ -106,19 +106,19 @@ export function libtorrent(): Addon {
 }
 
 function load(): Addon {
-  const built = path.join(packageFolder(), 'native/libtorrent/build/Release/metainfo_libtorrent.node');
-  const file = process.env['METAINFO_LIBTORRENT'] || built;
+  let file = process.env['METAINFO_LIBTORRENT'];
   const target = { exports: {} };
   try {
+    file ||= path.join(packageFolder(), 'native/libtorrent/build/Release/metainfo_libtorrent.node');
     // libtorrent must call its own OpenSSL, not the one that Node exports.
     const { RTLD_NOW, RTLD_DEEPBIND = 0 } = os.constants.dlopen;
     process.dlopen(target, file, RTLD_NOW | RTLD_DEEPBIND);
   } catch (cause) {
-    const problem = existsSync(file) ? `cannot be loaded (${(cause as Error).message})` : 'is not built';
+    const problem = file && existsSync(file) ? `cannot be loaded (${(cause as Error).message})` : 'is not built';
     const message =
       `The libtorrent maker ${problem}. To build it: apt-get install libtorrent-rasterbar-dev pkg-config g++ make, ` +
       'then npm explore metainfo -- npm run build:libtorrent (in a clone: npm run build:libtorrent).';
-    throw new MetainfoError('ERR_MAKER_UNAVAILABLE', message, { path: file, cause });
+    throw new MetainfoError('ERR_MAKER_UNAVAILABLE', message, { ...(file && { path: file }), cause });
   }
   return target.exports as Addon;
 }

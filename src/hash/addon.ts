@@ -1,9 +1,11 @@
 /** The native addon: its loader and its whole interface. No other file loads it. */
-import { createRequire } from 'node:module';
+// Not createRequire by name: webpack would follow its calls.
+import nodeModule from 'node:module';
 import path from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
+import { VERSION } from '../text/version.ts';
 import type { Digests, HashJob, HashRequest, RequestedFile } from './engine.ts';
 
 /**
@@ -287,34 +289,65 @@ export function unavailableMessage(): string | undefined {
   return unavailable?.message;
 }
 
-/** The path or URL of this module or bundle. One in CommonJS has no `import.meta`. */
-const here = (): string => (typeof __filename === 'string' ? __filename : import.meta.url);
+/** The file of this module or bundle. */
+function here(): string {
+  try {
+    // Bundles in CommonJS have no `import.meta`. Do not ask for its type, which webpack answers at build time.
+    return __filename;
+  } catch {
+    // Not `import.meta.url`, for which webpack writes a path of the machine that builds.
+    return import.meta.filename;
+  }
+}
 
 /**
  * The folder of this package, or of the one that is installed beside a bundle.
  *
- * @throws {Error} `MODULE_NOT_FOUND` if there is none
+ * @throws {MetainfoError} `ERR_NATIVE_UNAVAILABLE` if there is none, or if it has another version than the bundle
  */
 export function packageFolder(): string {
-  return path.dirname(createRequire(here()).resolve('metainfo/package.json'));
+  const requireHere = nodeModule.createRequire(here());
+  let file: string;
+  try {
+    file = requireHere.resolve('metainfo/package.json');
+  } catch (cause) {
+    const advice = 'leave metainfo out of the bundle (external), or install it beside the bundle';
+    throw unavailableError('metainfo is not installed beside this bundle', advice, cause);
+  }
+  // Native code trusts the JavaScript of its own version. node-gyp-build loads this file too, so it costs nothing.
+  const { version } = requireHere(file) as { version: string };
+  if (version === VERSION) return path.dirname(file);
+  const reason = `metainfo ${version} is installed beside a bundle of metainfo ${VERSION}`;
+  throw unavailableError(reason, `install metainfo@${VERSION}, or build the bundle again`);
 }
+
+const unavailableError = (reason: string, advice: string, cause?: unknown) =>
+  new MetainfoError('ERR_NATIVE_UNAVAILABLE', `The native addon could not be loaded (${reason}): ${advice}.`, {
+    cause,
+  });
 
 function load(): Addon {
   try {
     const folder = packageFolder();
     // A bundler must not follow it.
-    const nodeGypBuild = createRequire(path.join(folder, 'package.json'))('node-gyp-build') as (at: string) => unknown;
+    const requireThere = nodeModule.createRequire(path.join(folder, 'package.json'));
+    const nodeGypBuild = requireThere('node-gyp-build') as (folder: string) => unknown;
     return nodeGypBuild(folder) as Addon;
   } catch (error) {
     throwIfKernelError(error);
-    const [firstLine = ''] = (error as Error).message.split('\n');
-    // node-gyp-build goes on for half a page.
-    const isMissing = firstLine.startsWith('No native build was found');
-    const reason = isMissing ? 'there is no binary for this platform, and none was compiled' : firstLine.trim();
-    const message = `The native addon could not be loaded (${reason}): install a C++ compiler and run \`npm rebuild metainfo\`.`;
-    unavailable = new MetainfoError('ERR_NATIVE_UNAVAILABLE', message, { cause: error });
+    unavailable = error instanceof MetainfoError ? error : loadError(error as NodeJS.ErrnoException);
     throw unavailable;
   }
+}
+
+function loadError(error: NodeJS.ErrnoException): MetainfoError {
+  if (error.code === 'MODULE_NOT_FOUND')
+    return unavailableError('node-gyp-build is not installed', 'install metainfo with its dependencies', error);
+  const [firstLine = ''] = error.message.split('\n');
+  // node-gyp-build goes on for half a page.
+  const isMissing = firstLine.startsWith('No native build was found');
+  const reason = isMissing ? 'there is no binary for this platform, and none was compiled' : firstLine.trim();
+  return unavailableError(reason, 'install a C++ compiler and run `npm rebuild metainfo`', error);
 }
 
 /**

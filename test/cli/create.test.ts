@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { CREATED_BY } from '../../src/create/version.ts';
+import { CREATED_BY } from '../../src/text/version.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { notMountable, smallDisk } from './disk.ts';

@@ -7,7 +7,7 @@ import type { BencodeMap } from '../../src/bencode/value.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentCreateFields } from '../../src/create/draft-fields.ts';
 import type { GenerateOptions } from '../../src/create/options.ts';
-import { CREATED_BY } from '../../src/create/version.ts';
+import { CREATED_BY } from '../../src/text/version.ts';
 import type { ValidationError } from '../../src/errors/errors.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { V1Hasher } from '../../src/hashers/v1-hasher.ts';
