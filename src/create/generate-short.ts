@@ -1,11 +1,11 @@
 /** Generates the torrent of one short file, in memory or on disk, with few steps and fewer promises. */
-import { stat } from 'node:fs/promises';
 import { encode } from '../bencode/encode.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import { type Problem, throwProblems } from '../disk/scan-problems.ts';
+import { statusOf } from '../disk/stat-files.ts';
 import { onAbort, throwIfAborted } from '../errors/cancel.ts';
-import { throwSystemError, toHex } from '../errors/errors.ts';
+import { toHex } from '../errors/errors.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type Digests, isOwnEngine, MAX_SHORT, type ShortEngine } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
@@ -115,7 +115,7 @@ async function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): 
 async function requireUnchanged({ files }: SizedLayout): Promise<void> {
   const { diskPath, length, mtimeMs } = files.at(0) as LaidOutFile;
   const path = diskPath as string;
-  const now = await stat(systemPath(path)).catch(throwSystemError(path, 'read'));
+  const now = await statusOf(path, path);
   if (now.size !== length || now.mtimeMs !== mtimeMs) throw changed(path, 'its size or modification time changed');
 }
 

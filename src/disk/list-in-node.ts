@@ -37,8 +37,13 @@ export async function listInNode(
 /** The entries of a folder; that of the folder itself if it cannot be listed. The status of files is still to be read. */
 async function list({ path: folder, disk }: ListedFolder, root: string): Promise<OtherEntry[]> {
   try {
-    const entries = await readdir(systemPath(diskPathBelow(root, disk)), { withFileTypes: true, encoding: 'buffer' });
-    return entries.map((entry) => ({ folder, disk, name: entry.name, errno: 0, status: ofType(typeOf(entry)) }));
+    const path = systemPath(diskPathBelow(root, disk));
+    const entries: (Dirent<Buffer> | Buffer)[] = await readdir(path, { withFileTypes: true, encoding: 'buffer' });
+    return entries.map((entry) => {
+      // Bun gives names alone. Then the type is still to be read too.
+      const [name, type] = Buffer.isBuffer(entry) ? [entry, 0] : [entry.name, typeOf(entry)];
+      return { folder, disk, name, errno: 0, status: ofType(type) };
+    });
   } catch (error) {
     return [
       { folder, disk, name: null, errno: errnoOf(error as NodeJS.ErrnoException), status: ofType(constants.S_IFDIR) },

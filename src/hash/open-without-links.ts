@@ -5,7 +5,7 @@ import nodePath from 'node:path';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { nameText } from '../text/name-bytes.ts';
 import type { RequestedFile } from './engine.ts';
-import { readFully, withinSecond } from './read.ts';
+import { isSameTime, readFully, withinSecond } from './read.ts';
 
 const LINK_IN_PATH = 'there is a symbolic link in its path';
 
@@ -41,8 +41,8 @@ export async function requireAsRequested(handle: FileHandle, file: RequestedFile
   const size = Number(stats.size);
   if (size !== file.size) throw changed(path, `its size went from ${file.size} to ${size} bytes`);
   if (stats.nlink === 0n) throw changed(path, 'it was deleted or replaced');
-  const sameTime = Number.isNaN(file.mtimeMs) || withinSecond(stats.mtimeNs).ms === file.mtimeMs;
-  if (!sameTime) throw changed(path, 'its modification time changed');
+  const isUnchanged = Number.isNaN(file.mtimeMs) || isSameTime(withinSecond(stats.mtimeNs).ms, file.mtimeMs);
+  if (!isUnchanged) throw changed(path, 'its modification time changed');
 }
 
 /**
@@ -59,8 +59,8 @@ export async function requireNoLinks({ fd }: FileHandle, file: RequestedFile): P
     realpath(file.path as string | Buffer, bytes),
   );
   const planned = typeof file.path === 'string' ? Buffer.from(nodePath.resolve(file.path)) : (file.path as Buffer);
-  // Deno gives text.
-  if (Buffer.compare(Buffer.from(actual), planned) !== 0) throw changed(path, LINK_IN_PATH);
+  // Some versions of Deno give text.
+  if (!planned.equals(Buffer.from(actual))) throw changed(path, LINK_IN_PATH);
 }
 
 /** Fills a buffer from `position` on. @throws {MetainfoError} `ERR_FILE_CHANGED` when the file ends before */

@@ -3,13 +3,22 @@ import type { FileHandle } from 'node:fs/promises';
 
 const SECOND = 1_000_000_000n;
 
-/**
- * A time of `BigIntStats` as Node's milliseconds, and its nanoseconds within the second. All times come from there, because the
- * other times of Deno have another precision.
- */
+/** A time of `BigIntStats` as Node's milliseconds, and its nanoseconds within the second. */
 export function withinSecond(time: bigint): { ms: number; ns: number } {
   const ns = ((time % SECOND) + SECOND) % SECOND;
   return { ms: Number((time - ns) / SECOND) * 1e3 + Number(ns) / 1e6, ns: Number(ns) };
+}
+
+/** Deno's own functions give times in whole milliseconds. The addon gives them in nanoseconds. */
+const WHOLE_MILLISECONDS = 'deno' in process.versions;
+
+/**
+ * Whether a time of a file from `stat` is the planned one, which may come from the addon. Both are in milliseconds.
+ *
+ * @param whole Whether `stat` leaves out the fraction.
+ */
+export function isSameTime(time: number, planned: number, whole = WHOLE_MILLISECONDS): boolean {
+  return time === planned || (whole && time === Math.floor(planned));
 }
 
 /** Node aborts the process when it is asked for 2 GiB at once. */

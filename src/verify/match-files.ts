@@ -1,10 +1,10 @@
 /** Finds the files of a torrent on disk. */
-import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
+import { isFolder, isRegularFile, statusOf } from '../disk/stat-files.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
@@ -153,11 +153,11 @@ export async function followed(path: string, root: string | null): Promise<DiskF
 /** The status of a file; links are followed. */
 async function statFile(path: string): Promise<DiskFile | Unreadable> {
   try {
-    const status = await stat(systemPath(path));
-    if (!status.isFile()) return { problem: status.isDirectory() ? 'a folder' : 'not a regular file' };
+    const status = await statusOf(path, path);
+    if (!isRegularFile(status)) return { problem: isFolder(status) ? 'a folder' : 'not a regular file' };
     return { diskPath: path, size: status.size, mtimeMs: status.mtimeMs, ctimeMs: status.ctimeMs };
   } catch (error) {
-    const failure = fromSystemError(error, path, 'read');
+    const failure = error as MetainfoError;
     return { problem: failure.message, error: failure };
   }
 }

@@ -8,6 +8,7 @@ import { isTemporary, NO_LINKS, temporaryName } from '../disk/write-file.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { fromSystemError, MetainfoError } from '../errors/errors.ts';
 import { Callback, checkArgument, checkOptions, expected, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';
+import { isSameTime } from '../hash/read.ts';
 import { systemPath } from '../hash/system-path.ts';
 import type { FoundContent, MovedFile } from './find-moved.ts';
 
@@ -180,8 +181,8 @@ class Placer implements PlacedContent {
     const status = await lstat(systemPath(from)).catch((error: unknown) => {
       throw fromSystemError(error, from, 'read');
     });
-    const isSame = status.isFile() && status.size === size && status.mtimeMs === mtimeMs;
-    if (isSame && (status.ctimeMs === ctimeMs || this.#linked.has(idOf(status)))) return status;
+    const isSame = status.isFile() && status.size === size && isSameTime(status.mtimeMs, mtimeMs);
+    if (isSame && (isSameTime(status.ctimeMs, ctimeMs) || this.#linked.has(idOf(status)))) return status;
     throw changed(from);
   }
 
