@@ -17,8 +17,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { arm64Node } from './arm64-node.mjs';
 import { root } from './setup.mjs';
+import { testBundles } from './test-bundles.mjs';
 import { wine } from './test-native.mjs';
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'metainfo-install-'));
@@ -90,6 +92,34 @@ await Promise.all(Array.from({ length: 3 }, () => new Promise((resolve, reject) 
 import * as other from './copy/node_modules/metainfo/dist/index.js';
 if (one.Torrent === other.Torrent) throw new Error('they are the same');
 for (const metainfo of [one, other]) {${USE}}`,
+  'everything.mjs': `import { createReadStream, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { findMoved, nodeEngine, parseMagnet, Torrent, TorrentCreate, update, upgrade, verify } from 'metainfo';
+const root = path.resolve('everything-' + Math.random());
+mkdirSync(path.join(root, 'folder/sub'), { recursive: true });
+const bytes = Buffer.alloc(300_000, 'single');
+for (const [name, content] of Object.entries({ single: bytes, short: 'short', 'folder/a': bytes, 'folder/sub/b': 'b' }))
+  writeFileSync(path.join(root, name), content);
+const say = (...what) => console.log(what.join(' '));
+say(parseMagnet('magnet:?xt=urn:btih:' + 'a'.repeat(40)).infohashV1);
+for (const version of ['v1', 'v2', 'hybrid']) {
+  for (const name of ['single', 'short', 'folder']) {
+    const pathRoot = path.join(root, name);
+    const draft = new TorrentCreate({ pathRoot, createdBy: null });
+    const { torrent, fileTimes } = await draft.generateWithTimes({ version });
+    const file = path.join(root, name + version + '.torrent');
+    await torrent.write(file);
+    const read = await Torrent.read(file);
+    say(read.infohashV1, read.infohashV2, (await verify(read, pathRoot)).ok);
+    say((await verify(await draft.generate({ version, engine: nodeEngine() }), pathRoot, { engine: nodeEngine() })).ok);
+    say((await findMoved(read, path.join(root, 'nothing'), [root])).moved.length);
+    if (version === 'v1') say((await upgrade(read, pathRoot)).torrent.infohashV2);
+    else say((await update(read, pathRoot, { fileTimes })).bytesRead);
+  }
+  async function* generator() { yield bytes.subarray(0, 1000); yield bytes.subarray(1000); }
+  for (const data of [bytes, new Blob([bytes]), createReadStream(path.join(root, 'single')), generator()])
+    say((await new TorrentCreate({ sources: [{ path: 'x', data }], info: { name: 'x' } }).generate({ version })).magnet());
+}`,
   'types.ts': `import { type Torrent, TorrentCreate, type VerifyReport, verify } from 'metainfo';
 const torrent: Torrent = await new TorrentCreate({ pathRoot: '/srv' }).generate({ version: 'v2' });
 export const report: VerifyReport = await verify(torrent, '/srv', { threads: null });
@@ -181,6 +211,22 @@ step('two copies in one process', () => {
 const MAIN = 'node_modules/metainfo/dist/cli/main.cjs';
 step('the command', () => void run(process.execPath, [MAIN, 'create', 'data', '--json', '--force'], byNpm));
 
+/** Creates, reads, verifies, updates and finds files, folders and sources with both engines, and runs the command. */
+function everything(folder, command = process.execPath, args = [], more = {}) {
+  const outputs = ['native', 'node'].map((engine) => {
+    const runIt = (...rest) => run(command, [...args, ...rest], folder, { ...more, METAINFO_ENGINE: engine });
+    runIt(MAIN, 'create', 'data', '-o', 'data.torrent', '--force');
+    runIt(MAIN, 'verify', 'data.torrent', 'data');
+    return [runIt('everything.mjs'), runIt(MAIN, 'show', 'data.torrent')].join('');
+  });
+  for (const output of outputs) {
+    everythingSaid ??= output;
+    if (output !== everythingSaid) throw new Error(`${output}\ninstead of\n${everythingSaid}`);
+  }
+}
+let everythingSaid;
+step('all of the library and the command, with both engines', () => everything(byNpm));
+
 /** Installed with its scripts, which find no compiler. */
 const withoutBinary = folderFor('without-binary');
 step('npm install with neither a binary nor a compiler', () => {
@@ -240,14 +286,27 @@ step('Bun, also its installation', () => {
   const bun = installed('@oven/bun-linux-x64', 'bin/bun');
   run(bun, ['add', '--ignore-scripts', tarball], folder);
   readmeExample(folder, bun);
-  return use(folder, 'esm.mjs', bun);
+  const kernel = use(folder, 'esm.mjs', bun);
+  everything(folder, bun);
+  return kernel;
 });
 step('Deno', () => {
+  const deno = installed('@deno/linux-x64-glibc', 'deno');
   const args = ['run', '--allow-all', '--node-modules-dir=manual'];
-  return use(byNpm, 'esm.mjs', installed('@deno/linux-x64-glibc', 'deno'), args, {
-    DENO_DIR: path.join(scratch, 'deno'),
-  });
+  const more = { DENO_DIR: path.join(scratch, 'deno') };
+  everything(byNpm, deno, args, more);
+  // Imports of npm packages by name, and of a file by its URL.
+  const index = pathToFileURL(path.join(byNpm, 'node_modules/metainfo/dist/index.js'));
+  for (const [file, from] of [
+    ['specifier.mjs', 'npm:metainfo'],
+    ['url.mjs', index.href],
+  ]) {
+    writeFileSync(path.join(byNpm, file), PROGRAMS['esm.mjs'].replace("'metainfo'", `'${from}'`));
+    use(byNpm, file, deno, args, more);
+  }
+  return use(byNpm, 'esm.mjs', deno, args, more);
 });
+testBundles({ step, npm, scratch, tarball, from: byNpm, infohash: expected });
 writeFileSync(path.join(byNpm, 'package.json'), JSON.stringify({ type: 'module', dependencies: { metainfo: '*' } }));
 for (const [module, moduleResolution, version] of [
   ['nodenext', 'nodenext'],

@@ -7,7 +7,6 @@ import type { BencodeMap } from '../../src/bencode/value.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import type { TorrentCreateFields } from '../../src/create/draft-fields.ts';
 import type { GenerateOptions } from '../../src/create/options.ts';
-import { CREATED_BY } from '../../src/text/version.ts';
 import type { ValidationError } from '../../src/errors/errors.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { V1Hasher } from '../../src/hashers/v1-hasher.ts';
@@ -15,6 +14,7 @@ import type { Progress } from '../../src/jobs/watch.ts';
 import type { FileTree } from '../../src/model/file-tree.ts';
 import { HashList } from '../../src/model/hash-list.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
+import { CREATED_BY } from '../../src/text/version.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
