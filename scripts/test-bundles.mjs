@@ -17,7 +17,7 @@ import { root } from './setup.mjs';
 
 const TOOLS = [
   ...['esbuild', 'rollup@4', '@rollup/plugin-node-resolve', 'webpack@5', 'webpack-cli', 'postject', '@electron/asar@3'],
-  ...['next@16', 'react', 'react-dom'],
+  ...['next@16', 'react', 'react-dom', '@oven/bun-linux-x64'],
 ];
 
 /** The packages that a bundle with the JavaScript of metainfo needs for the addon. */
@@ -76,7 +76,7 @@ function sectionsOfPage() {
 
 /** A block without its choice to leave metainfo out of the bundle. */
 const bundledAll = (text) =>
-  text.replace(/ --external:metainfo| *(external|externals|serverExternalPackages): .*\n/g, '');
+  text.replace(/ --external[:=]metainfo| *(external|externals|serverExternalPackages): .*\n/g, '');
 
 /**
  * @param step Runs a step of the installation test.
@@ -91,7 +91,10 @@ export function testBundles({ step, npm, scratch, tarball, from, infohash }) {
     METAINFO_ENGINE: '',
     NEXT_TELEMETRY_DISABLED: '1',
     DATA: path.join(from, 'data'),
-    PATH: `${path.join(work, 'node_modules/.bin')}${path.delimiter}${process.env.PATH}`,
+    PATH: [
+      ...['.bin', '@oven/bun-linux-x64/bin'].map((name) => path.join(work, 'node_modules', name)),
+      process.env.PATH,
+    ].join(path.delimiter),
   };
   const options = (cwd) => ({ cwd, env, encoding: 'utf8', timeout: 300_000 });
   const sections = sectionsOfPage();
@@ -101,9 +104,10 @@ export function testBundles({ step, npm, scratch, tarball, from, infohash }) {
   /** Writes and runs the blocks of a section. A block of JavaScript starts with the name of its file. */
   function build(title, change = null) {
     rmSync(path.join(work, 'out'), { recursive: true, force: true });
+    const texts = sections.get(title).map(({ text }) => text);
+    if (change && texts.map(change).join() === texts.join()) throw new Error(`the page has other lines: ${texts}`);
     for (const { kind, text } of sections.get(title)) {
       const changed = change ? change(text) : text;
-      if (change && changed === text) throw new Error(`the page has other lines: ${text}`);
       if (kind === 'sh') execFileSync('sh', ['-ec', changed], { ...options(work), stdio: 'pipe' });
       else writeFileSync(path.join(work, /^\/\/ (\S+)/.exec(changed)[1]), changed);
     }
@@ -134,13 +138,13 @@ export function testBundles({ step, npm, scratch, tarball, from, infohash }) {
   }
 
   /** Checks bundles in `out`: those without metainfo beside all packages, and those with it beside two and on their own. */
-  function checkAll(files, isExternal) {
+  function checkAll(files, isExternal, program = process.execPath) {
     const beside = moved('out', isExternal ? [] : PARTS);
     if (isExternal) symlinkSync(path.join(from, 'node_modules'), path.join(beside, 'node_modules'));
-    for (const file of files) check(beside, true, process.execPath, [file]);
+    for (const file of files) check(beside, true, program, [file]);
     if (isExternal) return;
     const alone = moved('out', []);
-    for (const file of files) check(alone, false, process.execPath, [file]);
+    for (const file of files) check(alone, false, program, [file]);
   }
 
   step('installation of bundlers', () => {
@@ -183,6 +187,16 @@ export function testBundles({ step, npm, scratch, tarball, from, infohash }) {
     check(folder, true, path.join(folder, 'app'));
     rmSync(path.join(folder, 'node_modules'), { recursive: true });
     check(folder, false, path.join(folder, 'app'));
+  });
+  step('a bundle and an executable by Bun, with and without the package', () => {
+    for (const isExternal of [true, false]) {
+      build('Bun', isExternal ? null : bundledAll);
+      checkAll(['app.js'], isExternal, 'bun');
+    }
+    for (const packages of [PARTS, []]) {
+      const folder = moved('out', packages);
+      check(folder, packages.length > 0, path.join(folder, 'app'));
+    }
   });
   step('an asar archive leaves the addon outside', () => {
     cpSync(path.join(from, 'node_modules'), path.join(work, 'app-asar/node_modules'), { recursive: true });

@@ -289,14 +289,17 @@ export function unavailableMessage(): string | undefined {
   return unavailable?.message;
 }
 
-/** The file of this module or bundle. */
+/**
+ * The file of this module or bundle. Bundlers replace some expressions for it by a path of the machine that builds: Bun replaces
+ * `__filename`, and webpack `import.meta.url`.
+ */
 function here(): string {
   try {
-    // Bundles in CommonJS have no `import.meta`. Do not ask for its type, which webpack answers at build time.
-    return __filename;
+    // A bundle in CommonJS has an empty `import.meta`.
+    return import.meta.filename ?? __filename;
   } catch {
-    // Not `import.meta.url`, for which webpack writes a path of the machine that builds.
-    return import.meta.filename;
+    // Where webpack writes modules, the above fails.
+    return __filename;
   }
 }
 
