@@ -36,6 +36,17 @@ const lazyBuiltins = {
   },
 };
 
+/** Takes node-gyp-build into the command. */
+const ownLoader = {
+  name: 'own-loader',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/hash\/binary-loader\.ts$/ }, () => ({
+      contents: "import load from 'node-gyp-build'; export const nodeGypBuildOf = () => load;",
+      resolveDir: root,
+    }));
+  },
+};
+
 // One CommonJS file, because finding, reading and linking sixty modules takes longer than running them.
 const { metafile, outputFiles } = await build({
   absWorkingDir: root,
@@ -56,7 +67,7 @@ const { metafile, outputFiles } = await build({
   supported: { 'dynamic-import': false },
   // The user installs these, if any.
   external: ['bullmq'],
-  plugins: [lazyBuiltins],
+  plugins: [lazyBuiltins, ownLoader],
   logLevel: 'warning',
   metafile: true,
   write: false,

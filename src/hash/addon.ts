@@ -6,6 +6,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
 import { VERSION } from '../text/version.ts';
+import { nodeGypBuildOf } from './binary-loader.ts';
 import type { Digests, HashJob, HashRequest, RequestedFile } from './engine.ts';
 
 /**
@@ -332,10 +333,7 @@ const unavailableError = (reason: string, advice: string, cause?: unknown) =>
 function load(): Addon {
   try {
     const folder = packageFolder();
-    // A bundler must not follow it.
-    const requireThere = nodeModule.createRequire(path.join(folder, 'package.json'));
-    const nodeGypBuild = requireThere('node-gyp-build') as (folder: string) => unknown;
-    return nodeGypBuild(folder) as Addon;
+    return nodeGypBuildOf(folder)(folder) as Addon;
   } catch (error) {
     throwIfKernelError(error);
     unavailable = error instanceof MetainfoError ? error : loadError(error as NodeJS.ErrnoException);

@@ -13,8 +13,6 @@ async function copyIn(t: TestContext) {
   await mkdir(path.join(cwd, 'package'));
   for (const name of ['dist', 'package.json'])
     await cp(path.join(PACKAGE, name), path.join(cwd, 'package', name), { recursive: true });
-  const loader = path.join('node_modules', 'node-gyp-build');
-  await cp(path.join(PACKAGE, loader), path.join(cwd, 'package', loader), { recursive: true });
   const main = path.join(cwd, 'package', 'dist', 'cli', 'main.cjs');
   const run = (args: string[], engine: string): Promise<Result> =>
     finish(startProgram([process.execPath, main, ...args], { cwd, env: { METAINFO_ENGINE: engine } }));

@@ -1,0 +1,9 @@
+/** Finds node-gyp-build. The command contains it, so scripts/bundle.mjs replaces this module there. */
+import nodeModule from 'node:module';
+import path from 'node:path';
+
+/** The node-gyp-build of a package, which loads its binary for this platform. */
+export function nodeGypBuildOf(folder: string): (folder: string) => unknown {
+  // Bundlers would follow an import.
+  return nodeModule.createRequire(path.join(folder, 'package.json'))('node-gyp-build');
+}
