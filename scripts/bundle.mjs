@@ -36,12 +36,15 @@ const lazyBuiltins = {
   },
 };
 
-/** Takes node-gyp-build into the command. */
+/** Takes node-gyp-build into the command, whose package is two folders above dist/cli. */
 const ownLoader = {
   name: 'own-loader',
   setup({ onLoad }) {
     onLoad({ filter: /\/src\/hash\/binary-loader\.ts$/ }, () => ({
-      contents: "import load from 'node-gyp-build'; export const nodeGypBuildOf = () => load;",
+      contents: `import path from 'node:path';
+        import load from 'node-gyp-build';
+        export const nodeGypBuildOf = () => load;
+        export const ownFolder = () => path.join(__dirname, '../..');`,
       resolveDir: root,
     }));
   },

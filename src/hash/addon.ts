@@ -6,7 +6,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
 import { VERSION } from '../text/version.ts';
-import { nodeGypBuildOf } from './binary-loader.ts';
+import { nodeGypBuildOf, ownFolder } from './binary-loader.ts';
 import type { Digests, HashJob, HashRequest, RequestedFile } from './engine.ts';
 
 /**
@@ -310,6 +310,8 @@ function here(): string {
  * @throws {MetainfoError} `ERR_NATIVE_UNAVAILABLE` if there is none, or if it has another version than the bundle
  */
 export function packageFolder(): string {
+  const own = ownFolder();
+  if (own !== null) return own;
   const requireHere = nodeModule.createRequire(here());
   let file: string;
   try {
