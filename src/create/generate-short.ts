@@ -12,7 +12,6 @@ import { checkedResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { changed } from '../hash/open-without-links.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
-import { systemPath } from '../hash/system-path.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';

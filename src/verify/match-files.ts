@@ -8,7 +8,6 @@ import { isFolder, isRegularFile, statusOf } from '../disk/stat-files.ts';
 import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
-import { systemPath } from '../hash/system-path.ts';
 import { FileTable } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { placeOf } from './content-place.ts';
