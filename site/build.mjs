@@ -1,4 +1,4 @@
-// `npm run docs`: builds the site in build/site from README.md, docs, the API and site/index.md, and checks its links.
+// `npm run docs`: builds the site in build/site from README.md, docs, the API and site/inspect, and checks its links.
 // With --preview it then serves the site.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { root } from '../scripts/setup.mjs';
 import { QUEUES, writeApi } from './api.mjs';
 import { TASKS } from './api-tasks.mjs';
 import { homePage } from './home.mjs';
+import { buildInspect } from './inspect.mjs';
 
 const PAGES = path.join(root, 'build', 'pages');
 const PUBLIC = path.join(PAGES, 'public');
@@ -62,12 +63,18 @@ function onSite(file, pages) {
     .join('');
   const target = path.join(PAGES, place);
   mkdirSync(path.dirname(target), { recursive: true });
-  // The API reference links to the rows of the codes.
-  writeFileSync(
-    target,
-    text.replace(/^\| (?=`(ERR_[A-Z_]+)`)/gm, (_, code) => `| <a id="${code}"></a>`),
-  );
+  writeFileSync(target, file === 'docs/errors.md' ? withAnchors(text) : text);
   return { text: titleOf(text), link: `/${place.replace(/(index)?\.md$/, '')}` };
+}
+
+/** The API reference and /inspect link to the rows of the codes. An issue has the anchor of a code that bencode has too. */
+function withAnchors(text) {
+  const seen = new Set();
+  return text.replace(/^\| (?=`(\w+)`)/gm, (row, code) => {
+    if (seen.has(code)) return row;
+    seen.add(code);
+    return `| <a id="${code}"></a>`;
+  });
 }
 
 rmSync(PAGES, { recursive: true, force: true });
@@ -124,6 +131,7 @@ function sidebars() {
     ],
   };
 }
+await buildInspect(PUBLIC);
 await build(path.join(root, 'site'));
 
 const links = spawnSync(

@@ -1,6 +1,6 @@
 // `npm run docs:check`: opens the built site in Debian's Chromium. Fails for what axe finds, requests to other hosts, errors of scripts, pages
-// that are wider than the screen, code and tables that are cut off, large pages, and descriptions that are missing or repeated. With --shots
-// FOLDER it also takes pictures.
+// that are wider than the screen, code and tables that are cut off, large pages, and descriptions that are missing or repeated. Then it goes
+// through the flows of /inspect (check-inspect.mjs). With --shots FOLDER it also takes pictures.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 import { serve } from 'vitepress';
 import { root } from '../scripts/setup.mjs';
+import { checkInspect } from './check-inspect.mjs';
 
 const { values } = parseArgs({ options: { shots: { type: 'string' } } });
 const SITE = path.join(root, 'build/site');
@@ -102,8 +103,15 @@ await checkPages(KINDS, 'screen-light', { viewport: SCREEN, colorScheme: 'light'
 await checkPages(KINDS, 'screen-dark', { viewport: SCREEN, colorScheme: 'dark' });
 await checkPages([...KINDS, ...own], 'phone-light', { viewport: PHONE, colorScheme: 'light' });
 await checkPages(KINDS, 'phone-dark', { viewport: PHONE, colorScheme: 'dark' });
+const inspectBytes = await checkInspect(browser, {
+  address: `http://localhost:${port}`,
+  report: (text) => problems.push(text),
+  shots: values.shots,
+});
 await browser.close();
 for (const problem of problems) process.stdout.write(`${problem}\n`);
-process.stdout.write(`${KINDS.length + own.length} pages: ${problems.length} problems\n`);
+process.stdout.write(
+  `${KINDS.length + own.length} pages: ${problems.length} problems; /inspect: ${inspectBytes} bytes compressed\n`,
+);
 // The server of VitePress has no end of its own.
 process.exit(problems.length > 0 ? 1 : 0);

@@ -59,6 +59,7 @@ Create, read, verify and edit torrent files of every version (v1, v2 and hybrid)
 [The command](start.md#the-command)
 [The library](start.md#the-library)
 [Which version?](versions.md)
+[Look into a torrent](/inspect/){target="_self"}
 
 </div>
 </div>
@@ -78,6 +79,18 @@ npm install -g metainfo  # command
 
 </div>
 <div class="side">
+
+\`\`\`ts
+import { Torrent, TorrentCreate, verify } from 'metainfo';
+
+const draft = new TorrentCreate({ pathRoot: '/srv/album' });
+const torrent = await draft.generate({ version: 'hybrid' });
+await torrent.write('album.torrent');
+const read = await Torrent.read('album.torrent');
+const { ok, files } = await verify(read, '/srv/album');
+console.log(ok, files.length, read.magnet());
+\`\`\`
+
 <div class="chart">
 
 **Time to create a 4 GiB v1 torrent** (shorter is better)

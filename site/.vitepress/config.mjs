@@ -77,6 +77,7 @@ export default {
       { text: 'Getting started', link: '/start' },
       { text: 'Documentation', link: '/contents' },
       { text: 'API', link: '/api/' },
+      { text: 'Inspect', link: '/inspect/', target: '_self' },
       { text: `Changelog ${version}`, link: '/CHANGELOG' },
     ],
     sidebar,

@@ -2,6 +2,7 @@
 import { throwIfAborted } from '../errors/cancel.ts';
 import { shown } from '../errors/errors.ts';
 import { checkOptions, invalidArgument, type OptionStructs, Signal } from '../errors/guard.ts';
+import { sortV1 } from '../layout/order.ts';
 import { isSystemFileName } from '../layout/safe-path.ts';
 
 /** A File, as browsers give it. */
@@ -92,7 +93,9 @@ export async function filesFrom(
   const [name = null] = names.size === 1 ? names : [];
   const isFolder = name !== null && found.every(({ path }) => path.length > name.length);
   const sources = isFolder ? found.map(({ path, data }) => ({ path: path.slice(name.length + 1), data })) : found;
-  return { name, sources };
+  // Browsers list folders in any order, and a v1 torrent keeps the order of its sources.
+  const sorted = sortV1(sources.map((source) => ({ source, path: source.path.split('/') })));
+  return { name, sources: sorted.map(({ source }) => source) };
 }
 
 type Top = NamedBlob | Handle | Entry;

@@ -1,0 +1,348 @@
+// Goes through every flow of the page /inspect in Chromium: site/check.mjs calls it. It compares what the page shows with what the library
+// gives in Node.
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import axe from 'axe-core';
+import { edit, encode, Torrent, TorrentCreate } from '../dist/index.js';
+import { root } from '../scripts/setup.mjs';
+
+/** Bytes of all files of the page, each compressed. */
+const MOST_BYTES = 150_000;
+const FILES = 100_000;
+const TRACKER = 'udp://tracker.example:6969/announce';
+const SCREENS = { screen: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+/** Names that must stay texts, and nothing more. */
+const HOSTILE = [
+  '<img src=x onerror=document.title="hacked">.txt',
+  '<script>document.title="hacked"</script>',
+  'photo\u202egpj.exe',
+  '"><svg onload=document.title="hacked">',
+  '__proto__',
+  'nul\0l\nine',
+];
+
+/** Makes the files of all flows in a folder. */
+async function makeFiles(folder) {
+  const album = path.join(folder, 'album');
+  cpSync(path.join(root, 'examples/album'), album, { recursive: true });
+  const broken = path.join(folder, 'broken');
+  cpSync(album, broken, { recursive: true });
+  const wav = readFileSync(path.join(broken, '01 fifth.wav'));
+  wav[20_000] ^= 1;
+  writeFileSync(path.join(broken, '01 fifth.wav'), wav);
+  rmSync(path.join(broken, 'notes/readme.txt'));
+  writeFileSync(path.join(broken, 'more.txt'), 'more');
+  writeFileSync(path.join(folder, 'large.bin'), new Uint8Array(64 * 2 ** 20));
+  const draft = new TorrentCreate({ pathRoot: album, comment: 'Live in 1973', trackers: [[TRACKER]], createdBy: null });
+  const torrent = await draft.generate({ version: 'hybrid' });
+  await torrent.write(path.join(folder, 'album.torrent'));
+  const [data, name, pieces] = [new Uint8Array(4), 'hostile \u202e<b>name</b>', new Uint8Array(20)];
+  const files = HOSTILE.map((one) => ({ length: 10, path: ['<i>folder</i>', one] }));
+  const info = { files: [...files, { length: 4, path: ['..', 'up'] }], name, 'piece length': 2 ** 14, pieces };
+  writeFileSync(path.join(folder, 'hostile.torrent'), encode({ comment: '<b>bold</b>\u202e', info }));
+  const many = Array.from({ length: FILES }, (_, i) => ({ length: 1, path: [`file ${i + 1}`] }));
+  const manyPieces = new Uint8Array(20 * Math.ceil(FILES / 2 ** 14));
+  writeFileSync(
+    path.join(folder, 'many.torrent'),
+    encode({ info: { files: many, name: 'many', 'piece length': 2 ** 14, pieces: manyPieces } }),
+  );
+  writeFileSync(path.join(folder, 'no.torrent'), data);
+  return { folder, torrent, file: (one) => path.join(folder, one) };
+}
+
+/** Drops files or folders of the disk on the page, as a user does. */
+async function drop(page, ...files) {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'])
+    await session.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data });
+  await session.detach();
+}
+
+/** Reads of files wait while the page has no reads left: so jobs can be looked at while they run. */
+function holdReads() {
+  const read = Blob.prototype.arrayBuffer;
+  globalThis.readsLeft = Number.POSITIVE_INFINITY;
+  Blob.prototype.arrayBuffer = async function held() {
+    while (globalThis.readsLeft <= 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    globalThis.readsLeft -= 1;
+    return read.call(this);
+  };
+}
+
+const bytesOf = (torrent) => new Uint8Array(torrent.bencode());
+
+async function heading(page, text) {
+  await page.getByRole('heading', { level: 1, name: text }).waitFor();
+}
+
+async function downloaded(page, button) {
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button }).click()]);
+  return { name: file.suggestedFilename(), bytes: new Uint8Array(readFileSync(await file.path())) };
+}
+
+/** The flows by name. Each begins with the page just opened. */
+const FLOWS = {
+  async torrent({ page, files, check }) {
+    await check('start');
+    await drop(page, files.file('album.torrent'));
+    await heading(page, 'album');
+    const text = await page.locator('main').innerText();
+    const { infohashV1, infohashV2 } = files.torrent;
+    for (const part of [infohashV1, infohashV2, files.torrent.magnet(), 'Live in 1973', TRACKER, '01 fifth.wav'])
+      assert.ok(text.includes(part), `no ${part}`);
+    const row = (name) => page.getByRole('list', { name, exact: true }).locator('li');
+    assert.match((await row('files').allInnerTexts()).join(' '), /01 fifth\.wav.*pad file.*02 third\.wav/s);
+    assert.equal(await row('v1 pieces').count(), 4);
+    assert.equal(await row('piece layers').count(), 2);
+    assert.match(await row('pieces roots').first().innerText(), /root\s[0-9a-f]{16}/);
+    await page.getByRole('button', { name: 'Copy magnet link' }).click();
+    await page.getByText('Copied').waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), files.torrent.magnet());
+    await check('torrent');
+  },
+
+  async magnet({ page, files, check }) {
+    const input = page.getByLabel('Or paste a magnet link');
+    await input.fill('magnet:?xt=urn:btih:123');
+    await input.press('Enter');
+    await page.getByRole('alert').waitFor();
+    assert.match(await page.getByRole('alert').getByRole('link').first().getAttribute('href'), /errors\.html#magnet/);
+    await input.fill(files.torrent.magnet());
+    await input.press('Enter');
+    await heading(page, 'Magnet link');
+    const text = await page.locator('main').innerText();
+    for (const part of [files.torrent.infohashV1, files.torrent.infohashV2, TRACKER, 'album', '39.2 KiB'])
+      assert.ok(text.includes(part), `no ${part}`);
+    await check('magnet');
+  },
+
+  async hostile({ page, files, check }) {
+    await drop(page, files.file('no.torrent'));
+    await page.getByRole('alert').getByText('ERR_BENCODE').waitFor();
+    await drop(page, files.file('hostile.torrent'));
+    await heading(page, 'hostile \\u202e<b>name</b>');
+    const text = await page.locator('main').innerText();
+    for (const part of [
+      'Only the profile compat',
+      '<script>',
+      'photo\\u202egpj.exe',
+      'nul\\x00l\\x0aine',
+      '__proto__',
+      '..',
+    ])
+      assert.ok(text.includes(part), `no ${part}`);
+    assert.ok(!/[\u202e\0]/.test(text), 'a control character is shown as it is');
+    assert.equal(await page.locator('main :is(img, script, svg, b b)').count(), 0);
+    const issue = page.getByRole('row', { name: /unsafe_path/ }).first();
+    assert.match(await issue.innerText(), /byte \d+/);
+    assert.deepEqual(
+      await issue
+        .getByRole('cell')
+        .allInnerTexts()
+        .then((cells) => cells.slice(1)),
+      ['error', 'error', 'warning'],
+    );
+    await check('hostile');
+  },
+
+  async edit({ page, files }) {
+    const { torrent } = files;
+    await drop(page, files.file('album.torrent'));
+    const section = page.locator('section', { has: page.getByRole('heading', { name: 'Edit' }) });
+    await section.getByLabel('Comment').fill('second edition');
+    await section.getByLabel(/^Trackers/).fill(`${TRACKER}\n\nhttps://b.example/announce`);
+    assert.equal(await section.getByText(`before and after ${torrent.infohashV1}`).count(), 1);
+    const changes = { comment: 'second edition', trackers: [[TRACKER], ['https://b.example/announce']] };
+    const first = await downloaded(page, 'Download the edited torrent');
+    assert.equal(first.name, 'album.torrent');
+    assert.deepEqual(first.bytes, bytesOf(edit(torrent, changes)));
+    await section.getByLabel(/^Source/).fill('ABC');
+    const edited = edit(torrent, { ...changes, source: 'ABC' });
+    assert.equal(await section.getByText(`before ${torrent.infohashV1} after ${edited.infohashV1}`).count(), 1);
+    assert.deepEqual((await downloaded(page, 'Download the edited torrent')).bytes, bytesOf(edited));
+    await section.getByLabel(/^Trackers/).fill('nonsense');
+    await section.getByRole('link', { name: /url/ }).first().waitFor();
+  },
+
+  async create({ page, files, check }) {
+    for (const version of ['v1', 'v2', 'hybrid']) {
+      await page.goto(page.url());
+      await page.locator('input[type=file]').last().setInputFiles(files.file('album'));
+      await heading(page, 'Create a torrent of 4 files');
+      await page.getByLabel(version, { exact: true }).check();
+      await page.getByLabel('Piece length').selectOption({ label: '32 KiB' });
+      await page.getByLabel('Comment').fill('made here');
+      await page.getByLabel('Comment').press('Tab');
+      await page.getByText('of 32 KiB').waitFor();
+      if (version === 'hybrid') await check('create');
+      await page.locator('button:enabled', { hasText: 'Create' }).click();
+      await heading(page, 'album');
+      const draft = new TorrentCreate({
+        pathRoot: files.file('album'),
+        comment: 'made here',
+        info: { pieceLength: 2 ** 15 },
+      });
+      const torrent = await draft.generate({ version });
+      assert.deepEqual((await downloaded(page, 'Download the torrent')).bytes, bytesOf(torrent));
+    }
+  },
+
+  async cancel({ page, files, check }) {
+    await drop(page, files.file('large.bin'));
+    await heading(page, 'Create a torrent of 1 file');
+    const create = page.locator('button:enabled', { hasText: 'Create' });
+    await create.waitFor();
+    await page.evaluate(() => {
+      globalThis.readsLeft = 4;
+    });
+    await create.click();
+    await page.getByText(/ of 64 MiB · .*\/s · .* left/).waitFor();
+    await check('progress');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.evaluate(() => {
+      globalThis.readsLeft = Number.POSITIVE_INFINITY;
+    });
+    await page.getByRole('status').getByText('Cancelled').waitFor();
+    await create.click();
+    await heading(page, 'large.bin');
+  },
+
+  async verify({ page, files, check }) {
+    await drop(page, files.file('album.torrent'), files.file('album'));
+    await page.getByText('Complete: 39.2 KiB of 39.2 KiB are good').waitFor();
+    await drop(page, files.file('broken'));
+    await page.getByText('Not complete:').waitFor();
+    const text = await page.locator('main').innerText();
+    for (const part of ['2 bad pieces: 1, 3', '01 fifth.wav: partial', 'notes/readme.txt: missing', 'more.txt'])
+      assert.ok(text.includes(part), `no ${part}`);
+    assert.deepEqual(
+      await page
+        .getByRole('list', { name: 'v1 pieces' })
+        .locator('li')
+        .evaluateAll((all) => all.map((one) => one.className)),
+      ['good', 'bad', 'good', 'bad'],
+    );
+    await check('verify');
+  },
+
+  async many({ page, files, check }) {
+    await drop(page, files.file('many.torrent'));
+    const tree = page.getByRole('tree');
+    await tree.getByText('file 1', { exact: true }).waitFor();
+    assert.ok((await page.getByRole('treeitem').count()) < 60);
+    await tree.evaluate((box) => box.scrollTo(0, box.scrollHeight / 2));
+    await tree.getByText('file 50000', { exact: true }).waitFor();
+    await tree.focus();
+    await page.keyboard.press('End');
+    await tree.getByText(`file ${FILES}`, { exact: true }).waitFor();
+    assert.equal(await tree.getAttribute('aria-activedescendant'), `row-${FILES - 1}`);
+    assert.ok((await page.getByRole('treeitem').count()) < 60);
+    await check('many');
+  },
+
+  async keyboard({ page, files }) {
+    const tabTo = async (name) => {
+      const target = await page
+        .getByRole(...name)
+        .first()
+        .elementHandle();
+      for (let i = 0; i < 100; i += 1) {
+        if (await target.evaluate((one) => one === document.activeElement)) return;
+        await page.keyboard.press('Tab');
+      }
+      assert.fail(`Tab does not reach ${name}`);
+    };
+    await tabTo(['button', { name: 'Choose files' }]);
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+    await chooser.setFiles(files.file('album.torrent'));
+    await heading(page, 'album');
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
+    await tabTo(['tree', {}]);
+    await page.keyboard.press('End');
+    await page.getByText('notes/readme.txt: 44 bytes').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(await page.getByRole('treeitem').count(), 3);
+    await tabTo(['textbox', { name: 'Comment' }]);
+    await page.keyboard.press('End');
+    await page.keyboard.type('!');
+    await tabTo(['button', { name: 'Download the edited torrent' }]);
+    const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+    assert.equal(Torrent.fromBytes(readFileSync(await file.path())).comment, 'Live in 1973!');
+  },
+
+  async offline({ page, files }) {
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.context().setOffline(true);
+    await page.reload();
+    await drop(page, files.file('album.torrent'), files.file('album'));
+    await page.getByText('Complete: 39.2 KiB').waitFor();
+    await page.context().setOffline(false);
+  },
+};
+
+/** All files of the page, each compressed. */
+function sizeOf(folder) {
+  const sizes = readdirSync(folder).map((name) => gzipSync(readFileSync(path.join(folder, name))).length);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/**
+ * Goes through the flows.
+ *
+ * @param browser Chromium.
+ * @param address Where the site is.
+ * @param report Called with each problem.
+ * @param shots A folder for pictures, if wanted.
+ */
+export async function checkInspect(browser, { address, report, shots }) {
+  const bytes = sizeOf(path.join(root, 'build/site/inspect'));
+  if (bytes > MOST_BYTES) report(`inspect: ${bytes} bytes compressed`);
+  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-inspect-'));
+  if (shots) mkdirSync(shots, { recursive: true });
+  const files = await makeFiles(folder);
+  for (const [name, flow] of Object.entries(FLOWS)) {
+    const t = Date.now();
+    const context = await browser.newContext({ viewport: SCREENS.screen, reducedMotion: 'reduce' });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
+    await context.addInitScript(holdReads);
+    const say = (text) => report(`inspect, ${name}: ${text}`);
+    context.on('request', (request) => {
+      if (!request.url().startsWith(address) && !/^(data|blob):/.test(request.url())) say(`asks for ${request.url()}`);
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    page.on('pageerror', (error) => say(error.message));
+    page.on('console', (message) => message.type() === 'error' && say(message.text()));
+    await page.goto(`${address}/inspect/`);
+    const check = (state) => checkState(page, { state, say, shots });
+    await flow({ page, files, check }).catch((error) => say(error.message));
+    if ((await page.title()) === 'hacked') say('a name has run as a script');
+    await context.close();
+    console.log(name, Date.now() - t);
+  }
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
+
+/** Axe finds nothing, and nothing is wider than the screen: wide and narrow, light and dark. */
+async function checkState(page, { state, say, shots }) {
+  await page.evaluate(axe.source);
+  for (const [screen, size] of Object.entries(SCREENS))
+    for (const colorScheme of ['light', 'dark']) {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      for (const { id, nodes } of violations)
+        say(`${state}, ${screen}, ${colorScheme}: ${id}: ${nodes[0].html.slice(0, 200)}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      if (wide > 0) say(`${state}: ${wide} pixels wider than the ${screen}`);
+      if (shots) await page.screenshot({ path: path.join(shots, `inspect-${state}-${screen}-${colorScheme}.png`) });
+    }
+  await page.setViewportSize(SCREENS.screen);
+}

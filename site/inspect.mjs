@@ -1,0 +1,40 @@
+// Builds the page /inspect, which looks into torrents and makes them in the browser: three files and a service worker.
+import { cpSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import { root } from '../scripts/setup.mjs';
+
+const SOURCES = path.join(root, 'site/inspect');
+
+/**
+ * Builds the page. It takes the library from dist/browser.
+ *
+ * @param folder The folder of the site's files.
+ */
+export async function buildInspect(folder) {
+  const target = path.join(folder, 'inspect');
+  await build({
+    absWorkingDir: root,
+    entryPoints: { page: path.join(SOURCES, 'main.tsx'), worker: path.join(SOURCES, 'worker.js') },
+    outdir: target,
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    target: 'es2023',
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'vue',
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      __VUE_OPTIONS_API__: 'false',
+      __VUE_PROD_DEVTOOLS__: 'false',
+      __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'false',
+    },
+    // tsconfig.json of the site has the types of the sources.
+    alias: { 'metainfo/browser': path.join(root, 'dist/browser/index.js') },
+    tsconfigRaw: {},
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  for (const name of ['index.html', 'page.css']) cpSync(path.join(SOURCES, name), path.join(target, name));
+}
