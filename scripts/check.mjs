@@ -21,6 +21,7 @@ const native = filesIn('native', 'fuzz', 'test/native', 'test/support').filter((
 const shell = filesIn('.ci').filter((file) => !file.endsWith('.stamp'));
 
 check('types', bin('tsc'), ['-p', 'tsconfig.json']);
+check('types of the site', bin('tsc'), ['-p', 'site/tsconfig.json']);
 check('biome', bin('biome'), fix ? ['check', '--write', '.'] : ['ci', '--error-on-warnings', '.']);
 check('clang-format', 'clang-format', fix ? ['-i', ...native] : ['--dry-run', '--Werror', ...native]);
 check('spelling', bin('cspell'), ['--no-progress', '--no-summary']);

@@ -307,7 +307,6 @@ export async function checkInspect(browser, { address, report, shots }) {
   if (shots) mkdirSync(shots, { recursive: true });
   const files = await makeFiles(folder);
   for (const [name, flow] of Object.entries(FLOWS)) {
-    const t = Date.now();
     const context = await browser.newContext({ viewport: SCREENS.screen, reducedMotion: 'reduce' });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
     await context.addInitScript(holdReads);
@@ -324,7 +323,6 @@ export async function checkInspect(browser, { address, report, shots }) {
     await flow({ page, files, check }).catch((error) => say(error.message));
     if ((await page.title()) === 'hacked') say('a name has run as a script');
     await context.close();
-    console.log(name, Date.now() - t);
   }
   rmSync(folder, { recursive: true });
   return bytes;

@@ -82,13 +82,13 @@ npm install -g metainfo  # command
 
 \`\`\`ts
 import { Torrent, TorrentCreate, verify } from 'metainfo';
-
-const draft = new TorrentCreate({ pathRoot: '/srv/album' });
-const torrent = await draft.generate({ version: 'hybrid' });
-await torrent.write('album.torrent');
-const read = await Torrent.read('album.torrent');
-const { ok, files } = await verify(read, '/srv/album');
-console.log(ok, files.length, read.magnet());
+const draft = new TorrentCreate({ pathRoot: '/album' });
+const made = await draft.generate({ version: 'hybrid' });
+await made.write('album.torrent');
+const torrent = await Torrent.read('album.torrent');
+for (const { path } of torrent.files) console.log(path);
+const { ok } = await verify(torrent, '/album');
+console.log(ok, torrent.magnet());
 \`\`\`
 
 <div class="chart">

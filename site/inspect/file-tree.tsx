@@ -94,7 +94,7 @@ export const FileTree = defineComponent(
     };
     const pathOf = (node: TreeNode) => {
       const inFiles = node.children ? ` in ${plural(node.files, 'file')}` : '';
-      return `${shownPath(node)}: ${node.length.toLocaleString('en')} bytes${inFiles}`;
+      return `${shownPath(node)}: ${plural(node.length, 'byte')}${inFiles}`;
     };
     return () => {
       const first = Math.max(0, Math.floor(scrolled.value / ROW_PIXELS) - MORE_ROWS);

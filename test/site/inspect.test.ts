@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  foldersOf,
+  isGood,
+  issueRows,
+  largestOf,
+  overviewOf,
+  piecesOf,
+  placedFiles,
+  rowsOf,
+  runsOf,
+  shownPath,
+  tiersIn,
+  tiersText,
+  treeOf,
+} from '../../site/inspect/model.ts';
+import { encode, Torrent, TorrentCreate, type TorrentVersion } from '../../src/index.ts';
+
+const KIB = 2 ** 10;
+const SOURCES = [
+  { path: 'a', data: new Uint8Array(40 * KIB) },
+  { path: 'notes/b', data: new Uint8Array(10) },
+  { path: 'notes/empty', data: new Uint8Array(0) },
+];
+const make = (version: TorrentVersion) =>
+  new TorrentCreate({ sources: SOURCES, info: { name: 'x', pieceLength: 16 * KIB } }).generate({ version });
+
+const withoutReport = { first: 0, shown: 8, report: null };
+
+test('a hybrid is drawn with its pad files, v1 pieces, piece layers and pieces roots', async () => {
+  const torrent = await make('hybrid');
+  const files = placedFiles(torrent);
+  assert.deepEqual(
+    files.map(({ start, length, isPad }) => [start, length, isPad]),
+    [
+      [0, 40 * KIB, false],
+      [40 * KIB, 8 * KIB, true],
+      [48 * KIB, 10, false],
+      [48 * KIB + 10, 16 * KIB - 10, true],
+      [64 * KIB, 0, false],
+    ],
+  );
+  const { width, rows } = piecesOf(torrent, files, withoutReport);
+  assert.equal(width, 64 * KIB);
+  assert.deepEqual(
+    rows.map(({ name, boxes }) => [name, ...boxes.map(({ from, to }) => [from / KIB, Math.round(to / KIB)])]),
+    [
+      ['files', [0, 40], [40, 48], [48, 48], [48 + 10 / KIB, 64]],
+      ['v1 pieces', [0, 16], [16, 32], [32, 48], [48, 64]],
+      ['piece layers', [0, 16], [16, 32], [32, 40]],
+      ['pieces roots', [0, 40], [48, 48]],
+    ],
+  );
+  const [, pieces, layers, roots] = rows;
+  assert.equal(pieces?.boxes[1]?.detail, hexOf(torrent.v1PieceRange(1).pieceHash));
+  assert.equal(layers?.boxes[2]?.detail, hexOf(torrent.v2PieceRange('a', 2).pieceHash));
+  assert.equal(roots?.boxes[0]?.detail, hexOf(torrent.v2PieceRange('a').rootHash));
+});
+
+function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash.subarray(0, 8)).toString('hex');
+}
+
+test('v1 files follow each other, and v2 files start a piece', async () => {
+  assert.deepEqual(
+    placedFiles(await make('v1')).map(({ start }) => start),
+    [0, 40 * KIB, 40 * KIB + 10],
+  );
+  assert.deepEqual(
+    placedFiles(await make('v2')).map(({ start }) => start),
+    [0, 48 * KIB, 64 * KIB],
+  );
+  const later = piecesOf(await make('v2'), placedFiles(await make('v2')), { ...withoutReport, first: 1, shown: 1 });
+  assert.deepEqual(
+    later.rows.map(({ boxes }) => boxes.map(({ from, to }) => [from, to])),
+    [[[0, 16 * KIB]], [[0, 16 * KIB]], [[0, 16 * KIB]]],
+  );
+  assert.equal(later.rows[1]?.boxes[0]?.label, 'hash 1');
+});
+
+test('narrow neighbours share a box', async () => {
+  const sources = Array.from({ length: 5000 }, (_, i) => ({ path: `f${i}`, data: new Uint8Array(1) }));
+  const torrent = await new TorrentCreate({ sources, info: { name: 'x' } }).generate({ version: 'v1' });
+  const files = placedFiles(torrent);
+  for (const { rows } of [overviewOf(files), piecesOf(torrent, files, withoutReport)])
+    assert.deepEqual(
+      rows[0]?.boxes.map(({ kind, from, to }) => [kind, from, to]),
+      [['many', 0, 5000]],
+    );
+});
+
+test('the tree sums the sizes of folders, keeps any name, and lists the rows of open folders', () => {
+  const file = (path: string, length: number) => ({ path, length, attr: null, piecesRoot: null });
+  const root = treeOf('x', [file('d/__proto__/a\u202e', 1), file('d/b', 2), file('c', 4), file('d/../c', 8)]);
+  assert.equal(root.length, 15);
+  assert.equal(root.files, 4);
+  assert.deepEqual(
+    rowsOf(root, new Set()).map(({ node }) => [node.name, node.length]),
+    [
+      ['d', 11],
+      ['c', 4],
+    ],
+  );
+  const all = rowsOf(root, new Set(foldersOf(root)));
+  assert.deepEqual(
+    all.map(({ node, level, position }) => [shownPath(node), level, position]),
+    [
+      ['d', 1, 1],
+      ['d/__proto__', 2, 1],
+      ['d/__proto__/a\\u202e', 3, 1],
+      ['d/b', 2, 2],
+      ['d/..', 2, 3],
+      ['d/../c', 3, 1],
+      ['c', 1, 2],
+    ],
+  );
+  assert.deepEqual(largestOf(root, 1), [
+    { name: 'd/', length: 11 },
+    { name: '1 more', length: 4 },
+  ]);
+});
+
+test('a single bad piece among many is seen', () => {
+  const bitfield = new Uint8Array(1250).fill(0xff);
+  bitfield[500] = 0xfe;
+  assert.equal(isGood({ bitfield }, 4007), false);
+  assert.equal(isGood({ bitfield }, 4006), true);
+  const { rows } = runsOf({ bitfield }, 10_000);
+  assert.deepEqual(
+    rows[0]?.boxes.map(({ kind }) => kind),
+    ['good', 'bad', 'good'],
+  );
+});
+
+test('each issue has the severity of every profile', () => {
+  const files = [{ length: 1, path: ['..', 'a'] }];
+  const info = { files, name: 'x', 'piece length': 2 ** 14, pieces: new Uint8Array(20) };
+  const bytes = encode({ info, 'creation date': 'x' });
+  const inspect = (profile: 'default' | 'strict' | 'compat') => Torrent.inspect(bytes, { context: { profile } });
+  const reports = { default: inspect('default'), strict: inspect('strict'), compat: inspect('compat') };
+  const rows = issueRows(reports).map(({ code, severities }) => [code, severities]);
+  assert.deepEqual(rows, [
+    ['unsafe_path', { default: 'error', strict: 'error', compat: 'warning' }],
+    ['type', { default: 'warning', strict: 'error', compat: 'warning' }],
+  ]);
+});
+
+test('tiers of trackers round-trip through text', () => {
+  const tiers = [['udp://a', 'udp://b'], ['udp://c']];
+  assert.deepEqual(tiersIn(tiersText(tiers)), tiers);
+  assert.deepEqual(tiersIn(' \n\n udp://a \n\n\n\nudp://b\n'), [['udp://a'], ['udp://b']]);
+  assert.deepEqual(tiersIn(''), []);
+});
