@@ -44,7 +44,7 @@ function onSite(file, pages) {
     if (pages.has(found)) return path.posix.relative(path.posix.dirname(place), placeOf(found)) + anchor;
     if (!existsSync(path.join(root, found))) throw new Error(`${file}: no ${link}`);
     // A release knows the address of its repository, which has the sources.
-    if (!/\.(svg|json)$|^examples\/.*\.mjs$/.test(found))
+    if (!/\.(svg|webp|json)$|^examples\/.*\.mjs$/.test(found))
       return repository ? `${repository}/blob/v${version}/${found}` : '';
     mkdirSync(path.dirname(path.join(PUBLIC, 'files', found)), { recursive: true });
     cpSync(path.join(root, found), path.join(PUBLIC, 'files', found));

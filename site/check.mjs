@@ -58,7 +58,7 @@ async function checkPage(context, name, way) {
     if (!/^(http:\/\/localhost|data:|blob:)/.test(request.url())) report(`asks for ${request.url()}`);
   });
   page.on('response', async (response) => {
-    if (!/\.(svg|png)$/.test(response.url())) bytes += (await response.body().catch(() => '')).length;
+    if (!/\.(svg|png|webp)$/.test(response.url())) bytes += (await response.body().catch(() => '')).length;
   });
   page.on('pageerror', (error) => report(error.message));
   await page.goto(`http://localhost:${port}/${name}`, { waitUntil: 'networkidle' });

@@ -22,7 +22,7 @@ function isTorrentFile(given: Given): boolean {
   return isTop && /\.torrent$/i.test(given.name);
 }
 
-/** What every profile says about the bytes of a torrent file. */
+/** The reports of all profiles on the bytes of a torrent file. */
 function reportsOn(bytes: Uint8Array): Reports {
   const inspect = (profile: keyof Reports) => Torrents.inspect(bytes, { context: { profile } });
   return { default: inspect('default'), strict: inspect('strict'), compat: inspect('compat') };

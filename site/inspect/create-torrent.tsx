@@ -57,8 +57,9 @@ export const CreateTorrent = defineComponent(
     watch(
       draft,
       async ({ fields, version }, _, onCleanup) => {
-        const { signal, abort } = cancellable();
-        onCleanup(abort);
+        const planning = new AbortController();
+        const { signal } = planning;
+        onCleanup(() => planning.abort());
         plan.value = error.value = null;
         try {
           const made = await TorrentCreate.plan(fields, { version, signal });
@@ -151,8 +152,3 @@ export const CreateTorrent = defineComponent(
   },
   { props: ['found', 'onMade'] },
 );
-
-function cancellable() {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
-}

@@ -2,7 +2,7 @@
 import { edit, type Finding, type Torrent, type TorrentChanges } from 'metainfo/browser';
 import { computed, defineComponent, shallowReactive } from 'vue';
 import { tiersIn, tiersText } from './model.ts';
-import { download, Findings, inputValue, Problem } from './parts.tsx';
+import { download, type Field, Fields, Findings, inputValue, Problem } from './parts.tsx';
 
 export const EditTorrent = defineComponent(
   ({ torrent }: { torrent: Torrent }) => {
@@ -34,13 +34,10 @@ export const EditTorrent = defineComponent(
         <input value={fields[name]} onInput={(event: Event) => (fields[name] = inputValue(event))} />
       </label>
     );
-    const hashes = (old: string | null, edited: string | null | undefined, version: string) =>
-      old === null ? null : (
-        <li>
-          <b>infohash {version}</b> {edited === old ? 'before and after' : 'before'} <code>{old}</code>
-          {edited && edited !== old ? [' after ', <code>{edited}</code>] : null}
-        </li>
-      );
+    const hashes = (version: string, old: string | null, edited: string | null | undefined): Field[] => [
+      [`${version} before`, old],
+      [`${version} after`, edited === old && old ? `${old} (the same)` : edited],
+    ];
     return () => {
       const { edited, warnings, error } = result.value;
       return (
@@ -63,10 +60,15 @@ export const EditTorrent = defineComponent(
               Private (changes the infohash)
             </label>
           </div>
-          <ul class="lines" aria-live="polite">
-            {hashes(torrent.infohashV1, edited?.infohashV1, 'v1')}
-            {hashes(torrent.infohashV2, edited?.infohashV2, 'v2')}
-          </ul>
+          <h3>Infohash</h3>
+          <div aria-live="polite">
+            <Fields
+              fields={[
+                ...hashes('v1', torrent.infohashV1, edited?.infohashV1),
+                ...hashes('v2', torrent.infohashV2, edited?.infohashV2),
+              ]}
+            />
+          </div>
           <Findings findings={warnings} />
           <Problem error={error} />
           <button type="button" disabled={!edited} onClick={() => edited && download(edited.bencode(), torrent.name)}>

@@ -95,16 +95,20 @@ export interface PlacedFile {
   length: number;
   start: number;
   isPad: boolean;
+  /** Whether an even number of files come before it: neighbours have different colours. */
+  isEven: boolean;
 }
 
 /** The files in the order of the pieces. In v2, each file starts a piece. */
 export function placedFiles(torrent: Torrent): PlacedFile[] {
   const { info, name } = torrent;
   let end = 0;
+  let isEven = false;
   const place = (path: string, length: number, isPad: boolean): PlacedFile => {
     const start = end;
     end += length;
-    return { path, length, start, isPad };
+    if (!isPad) isEven = !isEven;
+    return { path, length, start, isPad, isEven };
   };
   if (torrent.torrentVersion === 'v2')
     return torrent.files.map(({ path, length }) => {
@@ -163,14 +167,14 @@ function joined(boxes: readonly Box[], width: number): Box[] {
 export function overviewOf(files: readonly PlacedFile[]): Drawing {
   const last = files.at(-1);
   const width = last ? last.start + last.length : 0;
-  const row = files.filter(({ length }) => length > 0).map((file, i) => fileBox(file, i, 0));
+  const row = files.filter(({ length }) => length > 0).map((file) => fileBox(file, 0));
   return { width, rows: [{ name: 'all files', boxes: joined(row, width) }] };
 }
 
-/** The box of a file or pad file. Neighbours have different colours. */
-function fileBox({ path, length, start, isPad }: PlacedFile, index: number, begin: number): Box {
-  const kind = isPad ? 'pad' : index % 2 === 0 ? 'file' : 'other';
-  const label = isPad ? 'pad file' : printable(path);
+/** The box of a file or pad file. */
+function fileBox({ path, length, start, isPad, isEven }: PlacedFile, begin: number): Box {
+  const kind = isPad ? 'pad' : isEven ? 'file' : 'other';
+  const label = isPad ? 'pad file' : printable(path.slice(path.lastIndexOf('/') + 1));
   return { from: start - begin, to: start + length - begin, kind, label, detail: formatBytes(length) };
 }
 
@@ -198,12 +202,12 @@ export function piecesOf(
     ...{ from: piece * pieceLength - begin, to: Math.min(to, (piece + 1) * pieceLength, end) - begin },
     ...{ kind, label, detail: hashStart(hash) },
   });
-  for (const [i, file] of files.entries()) {
+  for (const file of files) {
     const { path, length, start } = file;
     const to = start + length;
     if (start >= end) break;
     if (length === 0 || to <= begin) continue;
-    const box = fileBox(file, i, begin);
+    const box = fileBox(file, begin);
     Object.assign(box, { from: Math.max(0, box.from), to: Math.min(end - begin, box.to) });
     boxes.files.push(box);
     const root = file.isPad ? null : flatFiles?.get(path)?.piecesRoot;
@@ -252,7 +256,7 @@ export function runsOf(report: Pick<VerifyReport, 'bitfield'>, pieces: number, m
 }
 
 export const PROFILES = ['default', 'strict', 'compat'] as const satisfies Profile[];
-/** What each profile says about a torrent. */
+/** The reports of all profiles on a torrent. */
 export type Reports = Record<(typeof PROFILES)[number], Inspection>;
 
 /** An issue, and its severity in each profile that reports it. */

@@ -53,58 +53,48 @@ function magnetOf(torrent: Torrent): string | null {
   }
 }
 
-/** Issues that are in the document at first. */
-const FIRST_ISSUES = 100;
-
-const Issues = defineComponent(
-  ({ reports }: { reports: Reports }) => {
-    const rows = issueRows(reports);
-    const most = ref(FIRST_ISSUES);
-    const verdict = (profile: (typeof PROFILES)[number]) => {
-      const errors = reports[profile].issues.filter(({ severity }) => severity === 'error').length;
-      return <span class={errors > 0 ? 'error' : 'valid'}>{errors > 0 ? plural(errors, 'error') : 'valid'}</span>;
-    };
-    const placeOf = ({ path, offset }: (typeof rows)[number]) =>
-      [...path.map(String), ...(offset === undefined ? [] : [`byte ${count(offset)}`])].map(printable).join(' › ');
-    const row = (issue: (typeof rows)[number], i: number) => (
-      <tr key={i}>
-        <td>
-          <Code code={issue.code} /> <code>{placeOf(issue)}</code>
-          <p>{printable(issue.spec ? `${issue.message} (${issue.spec})` : issue.message)}</p>
-        </td>
-        {PROFILES.map((profile) => (
-          <td key={profile} data-name={profile} class={issue.severities[profile] ?? 'soft'}>
-            {issue.severities[profile] ?? '–'}
-          </td>
-        ))}
-      </tr>
-    );
-    return () => (
-      <section>
-        <h2>Profiles and issues</h2>
-        <table class="issues">
-          <thead>
-            <tr>
-              <th scope="col">{rows.length > 0 ? plural(rows.length, 'issue') : 'No profile finds an issue.'}</th>
+function Issues({ reports }: { reports: Reports }) {
+  const rows = issueRows(reports);
+  const verdict = (profile: (typeof PROFILES)[number]) => {
+    const errors = reports[profile].issues.filter(({ severity }) => severity === 'error').length;
+    return <span class={errors > 0 ? 'error' : 'valid'}>{errors > 0 ? plural(errors, 'error') : 'valid'}</span>;
+  };
+  const placeOf = ({ path, offset }: (typeof rows)[number]) =>
+    [...path.map(String), ...(offset === undefined ? [] : [`byte ${count(offset)}`])].map(printable).join(' › ');
+  return (
+    <section>
+      <h2>Profiles and issues</h2>
+      <table class="issues">
+        <thead>
+          <tr>
+            <th scope="col">{rows.length > 0 ? plural(rows.length, 'issue') : 'No profile finds an issue.'}</th>
+            {PROFILES.map((profile) => (
+              <th scope="col" key={profile}>
+                {profile} {verdict(profile)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((issue, i) => (
+            <tr key={i}>
+              <td>
+                <Code code={issue.code} /> <code>{placeOf(issue)}</code>
+                <p>{printable(issue.spec ? `${issue.message} (${issue.spec})` : issue.message)}</p>
+              </td>
               {PROFILES.map((profile) => (
-                <th scope="col" key={profile}>
-                  {profile} {verdict(profile)}
-                </th>
+                <td key={profile} data-name={profile} class={issue.severities[profile] ?? 'soft'}>
+                  {issue.severities[profile] ?? '–'}
+                </td>
               ))}
             </tr>
-          </thead>
-          <tbody>{rows.slice(0, most.value).map(row)}</tbody>
-        </table>
-        {rows.length > most.value ? (
-          <button type="button" onClick={() => (most.value = rows.length)}>
-            Show all {plural(rows.length, 'issue')}
-          </button>
-        ) : null}
-      </section>
-    );
-  },
-  { props: ['reports'] },
-);
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+Issues.props = ['reports'];
 
 const RULES = {
   v1: 'A v1 piece may hold the end of a file and the start of the next.',

@@ -1,6 +1,6 @@
 /** Verifies the content of a torrent, and shows which pieces and files are good. */
 import { type FoundFolder, filesFrom, type Torrent, type VerifyReport, verify } from 'metainfo/browser';
-import { defineComponent, shallowRef, watch } from 'vue';
+import { defineComponent, nextTick, ref, shallowRef, watch } from 'vue';
 import { formatBytes, plural } from '../../src/text/format.ts';
 import { printable } from '../../src/text/printable.ts';
 import { runsOf } from './model.ts';
@@ -61,9 +61,12 @@ export const VerifyContent = defineComponent(
       report.value = null;
       report.value = await verify(props.torrent, given, options);
     });
-    const start = (content: typeof given) => {
+    const section = ref<HTMLElement | null>(null);
+    const start = async (content: typeof given) => {
       given = content;
       job.start();
+      await nextTick();
+      section.value?.scrollIntoView();
     };
     watch(
       () => props.content,
@@ -71,7 +74,7 @@ export const VerifyContent = defineComponent(
       { immediate: true },
     );
     return () => (
-      <section>
+      <section ref={section}>
         <h2>Verify</h2>
         <p>Drop the folder or the files of this torrent on the page, or choose them.</p>
         <Choose onChoose={async (files: File[]) => start(await filesFrom(files))} />
