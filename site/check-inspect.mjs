@@ -247,6 +247,8 @@ const FLOWS = {
   },
 
   async keyboard({ page, files }) {
+    // It is listened for before Enter is pressed, because Chromium has to learn of it first.
+    page.on('filechooser', (chooser) => chooser.setFiles(files.file('album.torrent')));
     const tabTo = async (name) => {
       const target = await page
         .getByRole(...name)
@@ -259,8 +261,7 @@ const FLOWS = {
       assert.fail(`Tab does not reach ${name}`);
     };
     await tabTo(['button', { name: 'Choose files' }]);
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
-    await chooser.setFiles(files.file('album.torrent'));
+    await page.keyboard.press('Enter');
     await heading(page, 'album');
     assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
     await tabTo(['tree', {}]);
@@ -278,6 +279,8 @@ const FLOWS = {
   },
 
   async offline({ page, files }) {
+    const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content');
+    assert.match(policy, /^default-src 'none';(?!.*(unsafe|connect-src))/);
     await page.evaluate(() => navigator.serviceWorker.ready);
     await page.context().setOffline(true);
     await page.reload();
@@ -316,7 +319,7 @@ export async function checkInspect(browser, { address, report, shots }) {
       if (!request.url().startsWith(address) && !/^(data|blob):/.test(request.url())) say(`asks for ${request.url()}`);
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => say(error.message));
     page.on('console', (message) => message.type() === 'error' && say(message.text()));
     await page.goto(`${address}/inspect/`);

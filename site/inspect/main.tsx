@@ -6,5 +6,11 @@ import { App } from './app.tsx';
 const appearance = localStorage.getItem('vitepress-theme-appearance');
 if (appearance === 'dark' || appearance === 'light') document.documentElement.style.colorScheme = appearance;
 createApp(App).mount('#app');
+const worker = '/inspect/worker.js';
+interface TrustedTypes {
+  createPolicy(name: string, rules: object): { createScriptURL(url: string): string };
+}
+const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+const policy = trustedTypes?.createPolicy('worker', { createScriptURL: () => worker });
 // Pages without https have no service workers.
-navigator.serviceWorker?.register('/inspect/worker.js');
+navigator.serviceWorker?.register(policy?.createScriptURL(worker) ?? worker);

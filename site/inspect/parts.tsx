@@ -204,7 +204,7 @@ Choose.props = ['onChoose'];
 export function download(bytes: Uint8Array, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([bytes as BlobPart], { type: 'application/x-bittorrent' }));
-  link.download = `${name}.torrent`;
+  link.download = `${printable(name)}.torrent`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
