@@ -56,7 +56,7 @@ export interface GivenFile {
 export interface FoundFolder {
   /** The name of the only folder or file; null if there are several. */
   name: string | null;
-  /** The files, for the field `sources` of a draft and for `verify`. */
+  /** The files in the order of a v1 torrent, for the field `sources` of a draft and for `verify`. */
   sources: GivenFile[];
 }
 
