@@ -79,6 +79,24 @@ function withoutEffects(text) {
   return out + text.slice(from);
 }
 
+/** Globals that no browser has. */
+const OF_NODE = ['Buffer', 'process', 'global', 'setImmediate', 'clearImmediate', 'require'];
+
+/** Fails for a use of a global of Node. */
+function requireNoNode(text) {
+  const source = ts.createSourceFile('bundle.js', text, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS);
+  const visit = (node) => {
+    const { parent } = node;
+    // Properties and methods may have such names.
+    if (ts.isIdentifier(node) && OF_NODE.includes(node.text) && parent.name !== node)
+      throw new Error(
+        `the bundle for browsers uses ${parent.getText(source)}: src/platform has what Node and browsers share`,
+      );
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
 const folder = path.join(root, 'dist', 'browser');
 const { metafile, outputFiles } = await build({
   absWorkingDir: root,
@@ -96,5 +114,6 @@ const { metafile, outputFiles } = await build({
 });
 // Those that tsc has made of the modules of the bundle.
 for (const name of readdirSync(folder)) if (name.endsWith('.js')) rmSync(path.join(folder, name));
+requireNoNode(outputFiles[0].text);
 writeFileSync(path.join(folder, 'index.js'), withoutEffects(outputFiles[0].text));
 writeFileSync(path.join(folder, 'licenses.txt'), licensesOf(metafile));

@@ -64,7 +64,8 @@ const OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: S
 
 /**
  * Lists the files that a user has chosen or dropped: Files, a `FileList`, handles of the File System Access API, entries of
- * `webkitGetAsEntry` or a whole `DataTransfer`. Folders are listed with everything in them, but for .DS_Store, Thumbs.db and desktop.ini.
+ * `webkitGetAsEntry` or a whole `DataTransfer`. Folders are listed with everything in them except .DS_Store, Thumbs.db and desktop.ini, in the
+ * order of {@link sortV1}: the library in Node makes the same torrent of the folder.
  *
  * @param given The files or folders.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything else
@@ -86,16 +87,27 @@ export async function filesFrom(
   options: { signal?: AbortSignal | undefined } = {},
 ): Promise<FoundFolder> {
   const { signal } = checkOptions(options, OPTIONS);
-  const tops = topsOf(given);
-  const found: GivenFile[] = [];
-  for (const top of tops) for await (const file of filesIn(top, '', signal)) found.push(file);
-  const names = new Set(found.map(({ path }) => firstOf(path)));
+  return listFiles(given, signal, { systemFiles: false });
+}
+
+/** As {@link filesFrom}, with the files of systems or without them. */
+export async function listFiles(
+  given: GivenFiles,
+  signal: AbortSignal | undefined,
+  { systemFiles }: { systemFiles: boolean },
+): Promise<FoundFolder> {
+  const found: { path: string[]; data: NamedBlob }[] = [];
+  for (const top of topsOf(given))
+    for await (const { path, data } of filesIn(top, '', signal)) {
+      if (systemFiles || path === data.name || !isSystemFileName(data.name))
+        found.push({ path: path.split('/'), data });
+    }
+  const names = new Set(found.map(({ path }) => path[0] as string));
   const [name = null] = names.size === 1 ? names : [];
-  const isFolder = name !== null && found.every(({ path }) => path.length > name.length);
-  const sources = isFolder ? found.map(({ path, data }) => ({ path: path.slice(name.length + 1), data })) : found;
-  // Browsers list folders in any order, and a v1 torrent keeps the order of its sources.
-  const sorted = sortV1(sources.map((source) => ({ source, path: source.path.split('/') })));
-  return { name, sources: sorted.map(({ source }) => source) };
+  const isFolder = name !== null && found.every(({ path }) => path.length > 1);
+  const files = isFolder ? found.map(({ path, data }) => ({ path: path.slice(1), data })) : found;
+  // Browsers list folders in any order, and a v1 torrent keeps that of its sources.
+  return { name, sources: sortV1(files).map(({ path, data }) => ({ path: path.join('/'), data })) };
 }
 
 type Top = NamedBlob | Handle | Entry;
@@ -119,7 +131,6 @@ function isTop(top: unknown): boolean {
 
 async function* filesIn(top: Top, folder: string, signal: AbortSignal | undefined): AsyncGenerator<GivenFile> {
   throwIfAborted(signal);
-  if (folder !== '' && isSystemFileName(top.name)) return;
   const path = folder + top.name;
   if ('size' in top) yield { path: top.webkitRelativePath || path, data: top };
   else if ('kind' in top) {
@@ -142,9 +153,4 @@ async function entriesOf(folder: FolderEntry): Promise<Entry[]> {
     if (some.length === 0) return all;
     all.push(...some);
   }
-}
-
-function firstOf(path: string): string {
-  const end = path.indexOf('/');
-  return end < 0 ? path : path.slice(0, end);
 }

@@ -22,13 +22,13 @@ import {
   usualNames,
 } from '../verify/matched-files.ts';
 import type { VerifyReport } from '../verify/report.ts';
-import { filesFrom, type GivenFile, type GivenFiles } from './folders.ts';
+import { type FoundFolder, type GivenFile, type GivenFiles, listFiles } from './folders.ts';
 
 /**
  * Verifies files against a torrent: reports missing, corrupt and extra files, and which pieces are good.
  *
  * @param torrent The torrent to verify against.
- * @param given The folder of the files, or the files: whatever {@link filesFrom} takes, or what it gives.
+ * @param given The folder of the files, or the files: everything that `filesFrom` takes, or its result.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  * @throws {AbortError} if the signal fires
  * @example
@@ -43,17 +43,21 @@ import { filesFrom, type GivenFile, type GivenFiles } from './folders.ts';
  */
 export async function verify(
   torrent: Torrent,
-  given: GivenFiles | { readonly sources: readonly GivenFile[] },
+  given: GivenFiles | Pick<FoundFolder, 'sources'>,
   options: CheckOptions = {},
 ): Promise<VerifyReport> {
   checkArgument('torrent', torrent, AnyTorrent);
   const checked = checkOptions(options, CHECK);
   const { signal } = checked;
   const hashing = { ...hashingOf(torrent, checked), options: checked };
-  const { sources } = 'sources' in given ? given : await filesFrom(given, { signal });
+  const { sources } = hasSources(given) ? given : await listFiles(given, signal, { systemFiles: true });
   const matched = new MatchedBlobs(torrent, sources, await match(torrent, sources));
   // Each file that cannot be read is found by itself.
   return jobLimiter.run(signal, () => verifyMatched(torrent, matched, hashing, async () => {}));
+}
+
+function hasSources(given: object): given is Pick<FoundFolder, 'sources'> {
+  return typeof given === 'object' && given !== null && 'sources' in given;
 }
 
 /** The files of a torrent and their counterparts among those of a user. */

@@ -51,10 +51,15 @@ class WebJob implements HashJob {
   readonly #progress = { bytes: 0, fileIndex: 0 };
   readonly #digester = new Digester();
   #isCancelled = false;
+  #rejectDone: (error: unknown) => void = () => {};
 
   constructor(request: HashRequest) {
     this.#request = request;
-    this.done = this.#hash();
+    // A read that never ends must not hold up a job that is cancelled.
+    this.done = new Promise((resolve, reject) => {
+      this.#rejectDone = reject;
+      this.#hash().then(resolve, reject);
+    });
     // Whoever cancelled may not look at it again.
     this.done.catch(() => {});
   }
@@ -65,6 +70,7 @@ class WebJob implements HashJob {
 
   cancel(): void {
     this.#isCancelled = true;
+    this.#rejectDone(hashingCancelled());
   }
 
   async #hash(): Promise<Digests> {

@@ -1,7 +1,7 @@
 /** Collects the files of a scan in columns. */
 
 import { type FileColumns, type PathColumn, pathColumn, requireColumnFits } from '../layout/file-table.ts';
-import { concatBytes } from '../platform/node.ts';
+import { concatBytes, shortBytes } from '../platform/node.ts';
 
 /** A file that is added by itself. Zero characters stand between the components of its paths. */
 export interface FileRow {
@@ -66,7 +66,7 @@ function filteredPaths({ bytes, ends }: PathColumn, keeps: Uint8Array): PathColu
     keptEnds[count] = size;
     count += 1;
   }
-  const keptBytes = Buffer.allocUnsafe(size);
+  const keptBytes = shortBytes(size);
   let at = 0;
   for (const [i, end] of ends.entries()) {
     if (keeps[i] === 0) continue;

@@ -138,9 +138,12 @@ class Reporter {
   }
 
   async #loadBar(): Promise<void> {
-    // If the module does not load, the job goes on without a bar.
-    const module = await import('./progress-bar.ts').catch(() => null);
-    this.#bar = module?.progressBar() ?? null;
+    try {
+      const { progressBar } = await import('./progress-bar.ts');
+      this.#bar = progressBar();
+    } catch {
+      // If the module does not load, or there is no terminal as in browsers, the job goes on without a bar.
+    }
   }
 
   /** An error thrown in a timer would end the process: it fails the job instead. */

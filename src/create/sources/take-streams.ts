@@ -1,5 +1,4 @@
 /** Reserves the streams of a draft for one generation, and destroys them if it fails. */
-
 import { MetainfoError } from '../../errors/errors.ts';
 import { isDisturbed } from '../../platform/node.ts';
 import { ignoreFailure, isReadable, isReadOnce, type StreamData, sourceError } from './source-data.ts';
