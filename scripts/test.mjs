@@ -4,6 +4,7 @@
 //   npm test -- --all             every test, as .ci/run does: about ten minutes on two cores
 //   npm test -- FILE ...          these test files, or those of these folders
 //   npm test -- --without-addon   the tests of hashing, on node:crypto (METAINFO_ENGINE=node)
+//   npm test -- --web             the tests of torrents in memory, on what browsers have in place of Node (METAINFO_PLATFORM=web)
 //   npm test -- --arm64           some tests of hashing, on the prebuilt binary for arm64 (npm run prebuilds) under qemu
 //
 // `npm test -- --release` runs the tests of the tools that only .ci/release uses.
@@ -80,6 +81,19 @@ const NOT_WITHOUT_ADDON = {
   ],
 };
 
+/** Folders of tests that need neither disk nor engine, for --web. */
+const IN_MEMORY = ['bencode', 'edit', 'layout', 'magnet', 'model'];
+/** Files of those folders that are not for browsers, by reason. */
+const NOT_IN_BROWSERS = {
+  'reads content from a disk': ['edit/update', 'edit/upgrade'],
+  'writes files': ['model/torrent-write'],
+  'needs libtorrent, which decides the same in Node': ['model/libtorrent-torrents'],
+};
+/** A smaller share of property tests: the usual run has made the others with the same code. */
+const WEB_RUNS = '0.1';
+/** Lets Uint8Arrays equal the Buffers that tests expect. */
+const WEB_PLATFORM = './test/support/web-platform.mjs';
+
 /** Few, because qemu emulates every instruction. */
 const ON_ARM64 = ['hash/layer-roots', 'hash/merkle', 'hash/native', 'hash/kernels'];
 
@@ -120,6 +134,14 @@ const MODES = {
     ),
     env: { METAINFO_ENGINE: 'node', METAINFO_RUNS: USUAL_RUNS },
   }),
+  '--web': () => ({
+    files: without(
+      testFiles(...IN_MEMORY.map((place) => `test/${place}`)),
+      Object.values(NOT_IN_BROWSERS).flat().map(testFile),
+    ),
+    env: { METAINFO_PLATFORM: 'web', METAINFO_RUNS: WEB_RUNS },
+    imports: [WEB_PLATFORM],
+  }),
   '--arm64': () => ({ files: ON_ARM64.map(testFile), ...arm64Node() }),
 };
 
@@ -143,7 +165,8 @@ const runner =
   named.length > 0
     ? ['--test', '--test-reporter', 'spec', ...named]
     : ['scripts/test-lanes.mjs', JSON.stringify(lanes)];
-const args = ['--import', './scripts/ts.mjs', ...runner];
+const imports = ['./scripts/ts.mjs', ...(mode.imports ?? [])].flatMap((file) => ['--import', file]);
+const args = [...imports, ...runner];
 const { status, error } = spawnSync(mode.command ?? process.execPath, args, {
   cwd: root,
   stdio: 'inherit',

@@ -427,7 +427,7 @@ describe('edit', () => {
       return messages;
     };
     const draft = (fields: object) =>
-      trackerFindings(new TorrentCreate(fields)).map(({ code, message }) => `${code}: ${message}`);
+      trackerFindings(new TorrentCreate({ name: 'a', ...fields })).map(({ code, message }) => `${code}: ${message}`);
     // Nothing about what was there before.
     assert.deepEqual(warned({ comment: 'x', addTrackers: ['udp://a.example:1/'] }), []);
     const trackers = ['udp://x.example/announce', 'http://a/b c', 'http://d/', 'HTTP://D:80/'];

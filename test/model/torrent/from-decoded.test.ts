@@ -282,7 +282,8 @@ describe('Torrent.fromDecoded with invalid input', () => {
     }
   });
 
-  it('rejects layers that are lists of one buffer before it joins them', (t) => {
+  const noBuffers = process.env['METAINFO_PLATFORM'] === 'web' && 'it counts what Buffer.concat joins';
+  it('rejects layers that are lists of one buffer before it joins them', { skip: noBuffers }, (t) => {
     const { torrent } = decodedOf('v2');
     const bytes = 2 ** 20;
     const list = [Buffer.alloc(bytes / 4)];

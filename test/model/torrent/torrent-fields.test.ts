@@ -94,7 +94,8 @@ describe('TorrentCreateFields', () => {
     it(`${expected.length === 0 ? 'accepts' : 'rejects'} ${name}, like the constructor`, () => {
       assert.deepEqual(failures(fields, TorrentCreateFields), expected);
       const made = () => new TorrentCreate(fields);
-      if (expected.length === 0) assert.ok(made());
+      // Browsers have no current folder that could name the torrent.
+      if (expected.length === 0) assert.ok(new TorrentCreate({ name: 'a', ...fields }));
       else
         assert.throws(made, ({ issues }: ValidationError) => {
           assert.deepEqual(
