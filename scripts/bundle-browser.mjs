@@ -12,9 +12,10 @@ const NO_DISK = 'src/browser/no-disk.ts';
 const REPLACED = [
   [/^platform\/node\.ts$/, 'src/platform/web.ts'],
   [/^hash\/default-engine\.ts$/, 'src/browser/default-engine.ts'],
-  [/^disk\/(?!scan-problems|file-columns)/, NO_DISK],
+  [/^disk\/(?!scan-problems)/, NO_DISK],
   [/^hash\/(addon|open-without-links|read|system-path)\.ts$/, NO_DISK],
-  [/^create\/(generate-short|libtorrent|cache\/cache)\.ts$/, NO_DISK],
+  [/^create\/(generate-short|hash-unknown|libtorrent|cache\/cache|findings\/link-findings)\.ts$/, NO_DISK],
+  [/^errors\/system-error\.ts$/, NO_DISK],
   [/^jobs\/progress-bar\.ts$/, NO_DISK],
 ];
 

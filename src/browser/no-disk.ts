@@ -26,6 +26,18 @@ export const requireAsRequested: Opening['requireAsRequested'] = async () => noD
 export const requireNoLinks: Opening['requireNoLinks'] = async () => noDisk();
 export const closeRead: typeof import('../hash/read.ts')['closeRead'] = async () => {};
 
+/** Blobs have no errors of the system. */
+export const fromSystemError: typeof import('../errors/system-error.ts')['fromSystemError'] = (cause, path) =>
+  cause instanceof MetainfoError
+    ? cause
+    : new MetainfoError('ERR_READ', `${path}: cannot read it (${(cause as Error).message}).`, { path, cause });
+
+/** No digests are known, and there is no cache. */
+export { hashAll as hashUnknown } from '../create/hash-files.ts';
+export const isWorthCaching: typeof import('../create/hash-unknown.ts')['isWorthCaching'] = () => true;
+/** Only a scan stores links. */
+export const linkFindings: typeof import('../create/findings/link-findings.ts')['linkFindings'] = () => [];
+
 /** Without a {@link ShortEngine} there is nothing to shorten. */
 export const generateShort: typeof import('../create/generate-short.ts')['generateShort'] = () => null;
 export const openCacheIfAny: typeof import('../create/cache/cache.ts')['openCacheIfAny'] = async () => noDisk();

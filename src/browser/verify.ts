@@ -1,5 +1,4 @@
 /** Verifies the files of a user against a torrent. */
-import { FileColumnsBuilder } from '../disk/file-columns.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import { checkArgument, checkOptions } from '../errors/guard.ts';
 import type { FileRanges } from '../hash/addon.ts';
@@ -7,7 +6,7 @@ import type { RequestedFile, RequestedFiles } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/make-requested-files.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
-import { diskPathBelow, FileTable } from '../layout/file-table.ts';
+import { diskPathBelow, FileTable, pathColumn } from '../layout/file-table.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { CHECK, type CheckOptions, hashingOf, verifyMatched } from '../verify/check-pieces.ts';
 import {
@@ -81,13 +80,14 @@ class MatchedBlobs extends MatchedFiles {
 
 /** Finds the files of a torrent by their paths, then by the other names that clients give. */
 async function match(torrent: Torrent, sources: readonly GivenFile[]): Promise<FoundFiles> {
-  const columns = new FileColumnsBuilder();
-  for (const { path, data } of sources) {
-    const inTable = path.replaceAll('/', '\0');
-    const mtimeMs = data.lastModified ?? Number.NaN;
-    columns.addFile({ path: inTable, disk: inTable, size: data.size, mtimeMs, ctimeMs: Number.NaN });
-  }
-  const listed = { root: '', columns: columns.finish() };
+  const columns = {
+    paths: pathColumn(sources.map(({ path }) => path.replaceAll('/', '\0'))),
+    lengths: Float64Array.from(sources, ({ data }) => data.size),
+    mtimes: Float64Array.from(sources, ({ data }) => data.lastModified ?? Number.NaN),
+    ctimes: new Float64Array(sources.length).fill(Number.NaN),
+    diskPaths: null,
+  };
+  const listed = { root: '', columns };
   // Clients give the only file the name of the torrent, and the user may have renamed it.
   const isRenamed = torrent.nFiles === 1 && sources.length === 1;
   const names = isRenamed ? sources.map(({ path }) => path) : usualNames(torrent);

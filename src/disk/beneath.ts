@@ -1,6 +1,7 @@
 /** Keeps paths that others choose in a folder, also while its files and folders are swapped for symlinks. */
 import { open, readlink, realpath } from 'node:fs/promises';
-import { MetainfoError, throwSystemError } from '../errors/errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import { throwSystemError } from '../errors/system-error.ts';
 import { closeRead } from '../hash/read.ts';
 import { isWithin } from './path-within.ts';
 

@@ -2,7 +2,8 @@
 import { constants, open } from 'node:fs/promises';
 import { LimitError } from '../bencode/limits.ts';
 import { HEAD, notBencode } from '../bencode/other-format.ts';
-import { fromSystemError, MetainfoError, requirePath, withPath } from '../errors/errors.ts';
+import { MetainfoError, requirePath, withPath } from '../errors/errors.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { closeRead, readFully, readToEnd } from '../hash/read.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
 

@@ -1,7 +1,8 @@
 /** The symbolic links of a scan: where they lead, and how a torrent stores them. */
 import { lstat, readlink } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { systemPath } from '../hash/system-path.ts';
 import { componentsWithin } from './path-within.ts';
 import { realPath } from './real-path.ts';

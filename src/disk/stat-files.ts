@@ -2,7 +2,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { constants as osConstants } from 'node:os';
-import { fromSystemError } from '../errors/errors.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import { withinSecond } from '../hash/read.ts';
 import { systemPath } from '../hash/system-path.ts';

@@ -2,7 +2,8 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { fromSystemError, MetainfoError, optionText, throwSystemError } from '../errors/errors.ts';
+import { MetainfoError, optionText } from '../errors/errors.ts';
+import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 import type { Addon } from '../hash/addon.ts';
 import { Limiter } from '../hash/limiter.ts';
 import { closeRead } from '../hash/read.ts';

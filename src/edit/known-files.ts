@@ -1,6 +1,6 @@
 /** The digests that a torrent has of files that are unchanged on disk, and how the files differ from it. */
 import { type FileTimes, requireTimesOf } from '../create/file-times.ts';
-import type { KnownDigests } from '../create/hash.ts';
+import type { KnownDigests } from '../create/hash-files.ts';
 import type { SizedLayout } from '../create/torrent-layout.ts';
 import { toHex } from '../errors/errors.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';

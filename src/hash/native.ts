@@ -1,8 +1,9 @@
 /** The native engine: hashes requests with the addon, on threads of its own; small ones synchronously, on the JavaScript thread. */
 import { isSharedArrayBuffer } from 'node:util/types';
 import { hashingCancelled } from '../errors/cancel.ts';
-import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import { readSafely } from '../errors/guard.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { errnoName } from '../platform/node.ts';
 import { nameText } from '../text/name-bytes.ts';

@@ -1,8 +1,9 @@
 /** The node engine: hashes requests with node:crypto on the JavaScript thread. It is the fallback of the native engine, and its oracle in tests. */
 import type { FileHandle } from 'node:fs/promises';
 import { hashingCancelled } from '../errors/cancel.ts';
-import { fromSystemError, type MetainfoError } from '../errors/errors.ts';
+import type { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { newBytes, nextRound, uptime } from '../platform/node.ts';
 import { type Engine, ownEngine } from './engine.ts';
 import {

@@ -2,7 +2,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { nameText } from '../text/name-bytes.ts';
 import type { RequestedFile } from './engine.ts';
 import { isSameTime, readFully, withinSecond } from './read.ts';

@@ -3,8 +3,9 @@ import { mkdir, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { readWithin } from '../disk/read-file.ts';
 import { writeWhole } from '../disk/write-file.ts';
-import { fromSystemError, MetainfoError, throwSystemError } from '../errors/errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import { checkArgument, invalidArgument, Path } from '../errors/guard.ts';
+import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 
 /**
  * Keeps sealed parts, and plans, under keys. Write your own for an object store: `get` and `put` of a whole object.

@@ -13,7 +13,7 @@ import { sourceFiles } from '../create/sources/sources.ts';
 import { checkVersion, hasAllSizes, type LaidOutFile, type SizedLayout } from '../create/torrent-layout.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
-import { fromSystemError, MetainfoError } from '../errors/errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
 import {
   checkArgument,
   checkOptions,
@@ -23,6 +23,7 @@ import {
   orNull,
   Path,
 } from '../errors/guard.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { inSlices } from '../jobs/slices.ts';

@@ -1,7 +1,7 @@
 /** Tells where the content of a torrent is on disk, or will be. */
 import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { fromSystemError } from '../errors/errors.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { systemPath } from '../hash/system-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { once } from '../model/lazy.ts';

@@ -1,14 +1,15 @@
 /** Finds content that was renamed or moved: files of the same size as missing ones, with the hashes that the torrent has. */
 import { stat } from 'node:fs/promises';
 import { realPath } from '../disk/real-path.ts';
-import { fromSystemError, type MetainfoError, requirePath } from '../errors/errors.ts';
+import { type MetainfoError, requirePath } from '../errors/errors.ts';
 import { checkArgument, checkOptions, List } from '../errors/guard.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { chooseMoved } from './choose-moved.ts';
 import { collectCandidates, type Search } from './collect-candidates.ts';
 import { type ContentPlace, placeAt, placeOf, targetOf } from './content-place.ts';
-import { missingFiles } from './matched-files.ts';
+import { missingFiles } from './missing-files.ts';
 import { pieceLayoutOf } from './piece-layout.ts';
 import { proveCandidates } from './prove-candidates.ts';
 import { reportOf, type VerifyReport } from './report.ts';

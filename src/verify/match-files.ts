@@ -4,8 +4,9 @@ import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
 import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
+import { MetainfoError, requirePath } from '../errors/errors.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { isFolder, isRegularFile, statusOf } from '../disk/stat-files.ts';
-import { fromSystemError, MetainfoError, requirePath } from '../errors/errors.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
 import { FileTable } from '../layout/file-table.ts';
@@ -18,10 +19,10 @@ import {
   indexOthers,
   MatchedFiles,
   namesColumn,
-  nothingFound,
   othersIn,
   type Unreadable,
 } from './matched-files.ts';
+import { nothingFound } from './missing-files.ts';
 
 /** Options of {@link matchFiles}. */
 export interface MatchOptions extends BeneathOptions {

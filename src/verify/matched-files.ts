@@ -1,5 +1,4 @@
 /** The files of a torrent and their counterparts on disk, however those were found. */
-import { FileColumnsBuilder } from '../disk/file-columns.ts';
 import type { ScannedFile } from '../disk/scan.ts';
 import type { MetainfoError } from '../errors/errors.ts';
 import type { FileRanges } from '../hash/addon.ts';
@@ -168,16 +167,6 @@ export class MatchedFiles {
     // Native code takes the root as text.
     return this.#others.length === 0 && native.root.isWellFormed() ? table : [...table];
   }
-}
-
-/** The files of a torrent of which none was found. */
-export function missingFiles(torrent: Torrent): MatchedFiles {
-  return new MatchedFiles(torrent, nothingFound(torrent.nFiles));
-}
-
-export function nothingFound(count: number): FoundFiles {
-  const listed = { root: '', columns: new FileColumnsBuilder().finish() };
-  return { listed, indexes: new Uint32Array(count).fill(NO_PATH), others: [], extraFiles: [] };
 }
 
 /** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */

@@ -2,8 +2,9 @@
 import path from 'node:path';
 import { type FolderNames, isSystemFile, namesIn } from '../../disk/entry-names.ts';
 import { exists } from '../../disk/write-file.ts';
-import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { fromSystemError } from '../../errors/system-error.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';

@@ -2,8 +2,9 @@
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { fromSystemError } from '../../errors/system-error.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { fileType, hasTorrentName } from '../options/arguments.ts';
 import { type ProfileOptions, readOptionsOf } from '../options/option-values.ts';

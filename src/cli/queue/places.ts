@@ -2,7 +2,8 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { isWithin } from '../../disk/path-within.ts';
-import { MetainfoError, throwSystemError } from '../../errors/errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { throwSystemError } from '../../errors/system-error.ts';
 
 /** A path without links. */
 export function realPath(file: string): Promise<string> {

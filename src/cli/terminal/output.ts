@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import type { Finding } from '../../create/findings/findings.ts';
 import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
-import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { fromSystemError } from '../../errors/system-error.ts';
 import { printable } from '../../text/printable.ts';
 import { colorsFor } from './colors.ts';
 import { printableJson } from './json.ts';

@@ -3,8 +3,9 @@ import { createReadStream, fstatSync } from 'node:fs';
 import { tooManyBytes } from '../../bencode/other-format.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { onAbort, throwIfAborted } from '../../errors/cancel.ts';
-import { fromSystemError, MetainfoError, withPath } from '../../errors/errors.ts';
+import { MetainfoError, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { fromSystemError } from '../../errors/system-error.ts';
 
 /** The argument for standard input, as in other programs. `./-` is a file. */
 export const STDIN = '-';

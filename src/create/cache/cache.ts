@@ -13,7 +13,7 @@ import { invalidArgument } from '../../errors/guard.ts';
 import type { FileDigests } from '../../hash/file-digests.ts';
 import { printable } from '../../text/printable.ts';
 import type { ContentFile } from '../find-files.ts';
-import { MIN_CACHED_BYTES } from '../hash.ts';
+import { MIN_CACHED_BYTES } from '../hash-unknown.ts';
 import type { CacheChoice } from '../options.ts';
 import type { SizedLayout } from '../torrent-layout.ts';
 import { appendRecords, type RecordQuery, readRecords, type StoredRecord, sizeOfStore } from './record-store.ts';

@@ -1,6 +1,7 @@
 /** The hash jobs of a layout with streams, and the memory and threads that they share. */
 import { untilAbort } from '../../errors/cancel.ts';
-import { fromSystemError, MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { fromSystemError } from '../../errors/system-error.ts';
 import type { Engine } from '../../hash/engine.ts';
 import { checkedResources, type Digests, type HashRequest, type RequestedFile } from '../../hash/hash-request.ts';
 import { Limiter } from '../../hash/limiter.ts';

@@ -6,7 +6,7 @@ import { readWithin } from '../../disk/read-file.ts';
 import { type WriteOptions, writeWhole } from '../../disk/write-file.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
 import { untilAbort } from '../../errors/cancel.ts';
-import { fromSystemError } from '../../errors/errors.ts';
+import { fromSystemError } from '../../errors/system-error.ts';
 import { Limiter } from '../../hash/limiter.ts';
 
 /** Each read holds a file descriptor. */

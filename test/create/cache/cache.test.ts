@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { cacheStats, clearCache } from '../../../src/create/cache/cache.ts';
 import { TorrentCreate } from '../../../src/create/draft.ts';
-import { MIN_CACHED_BYTES } from '../../../src/create/hash.ts';
+import { MIN_CACHED_BYTES } from '../../../src/create/hash-unknown.ts';
 import type { GenerateOptions } from '../../../src/create/options.ts';
 import type { MetainfoError } from '../../../src/errors/errors.ts';
 import { noise } from '../../hash/reference.ts';

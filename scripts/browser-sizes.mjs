@@ -1,0 +1,38 @@
+// The sizes of what a page loads from dist/browser: minified and gzipped, for test/browser/sizes.test.ts and bench/browser.ts.
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { root } from './setup.mjs';
+
+/** Bundles a page's code as users do. Returns the minified code. */
+export async function bundlePage(contents) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    stdin: { contents, resolveDir: root },
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2023',
+    write: false,
+  });
+  return outputFiles[0].text;
+}
+
+/** The bytes of code, and after gzip at its highest level. */
+export function sizesOf(code) {
+  return { minified: Buffer.byteLength(code), gzipped: gzipSync(code, { level: 9 }).length };
+}
+
+const BUNDLE = './dist/browser/index.js';
+/** What a page may import. */
+export const PAGES = {
+  'reads and validates': `export { Torrent } from '${BUNDLE}';`,
+  everything: `export * from '${BUNDLE}';`,
+};
+
+/** The sizes of each of {@link PAGES}. */
+export async function browserSizes() {
+  const entries = Object.entries(PAGES).map(async ([name, text]) => [name, sizesOf(await bundlePage(text))]);
+  return Object.fromEntries(await Promise.all(entries));
+}
