@@ -1,5 +1,4 @@
 // The sizes of what a page loads from dist/browser: minified and gzipped, for test/browser/sizes.test.ts and bench/browser.ts.
-import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { root } from './setup.mjs';

@@ -19,11 +19,12 @@ const FORMS = {
   },
 };
 
-/** The torrents of a generated tree in all versions, from content in one form. */
+/** The torrents of a generated tree in all versions, from content in one form or, `mixed`, in all. */
 export async function createTree({ TorrentCreate }, { single, files, pieceLength }, form) {
   const made = {};
   for (const version of ['v1', 'v2', 'hybrid']) {
-    const sources = files.map(({ path, size, seed }) => ({ path, data: FORMS[form](content(size, seed), path) }));
+    const formOf = (i) => FORMS[form] ?? Object.values(FORMS)[i % Object.keys(FORMS).length];
+    const sources = files.map(({ path, size, seed }, i) => ({ path, data: formOf(i)(content(size, seed), path) }));
     const name = single ? {} : { name: 'tree' };
     made[version] = (
       await new TorrentCreate({ ...name, sources, pieceLength }).generate({ version, onWarning })

@@ -1,5 +1,6 @@
 // src/platform/web.ts gives what src/platform/node.ts gives.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import vm from 'node:vm';
 import fc from 'fast-check';
@@ -166,6 +167,27 @@ describe('the platform of browsers', () => {
         },
         300,
       );
+  });
+
+  it('hashes every length around the ends of blocks, in parts of any length', () => {
+    const all = new Uint8Array(300).map((_, i) => i * 7);
+    for (const algorithm of ['sha1', 'sha256'] as const)
+      for (let length = 0; length <= 260; length += 1)
+        for (const first of [0, 1, 55, 63, 64, 65, 128]) {
+          const [a, b] = [all.subarray(0, Math.min(first, length)), all.subarray(Math.min(first, length), length)];
+          const digest = web.createHasher(algorithm).update(a).update(b).digest();
+          assert.equal(web.hexText(digest), node.hashHex(algorithm, all.subarray(0, length)), `${length}, ${first}`);
+        }
+  });
+
+  it('hashes more than 2^29 bytes, whose number of bits has more than 32 bits', () => {
+    const part = new Uint8Array(2 ** 25).fill(1);
+    const [own, expected] = [web.createHasher('sha256'), createHash('sha256')];
+    for (let i = 0; i < 17; i += 1) {
+      own.update(part);
+      expected.update(part);
+    }
+    assert.equal(web.hexText(own.digest()), expected.digest('hex'));
   });
 
   it('takes paths apart as those of POSIX', () => {

@@ -159,8 +159,9 @@ export class StreamJobs {
     try {
       if (file.diskPath !== undefined)
         return await untilAbort(this.signal, this.#readDisk(toRequestedFile(file), sink));
-      const { data, ...source } = file;
-      return await this.#readStream(data ? { ...source, stream: memoryReader(data) } : file, sink);
+      const { data, blob, ...source } = file;
+      const stream = data ? memoryReader(data) : blob;
+      return await this.#readStream(stream ? { ...source, stream } : file, sink);
     } finally {
       this.#reading.splice(this.#reading.indexOf(name), 1);
     }
