@@ -4,6 +4,7 @@
 const LAYERS = [
   'cli',
   'bullmq',
+  'browser',
   'edit',
   'parts',
   'verify',
@@ -19,6 +20,7 @@ const LAYERS = [
   'bencode',
   'errors',
   'text',
+  'platform',
 ];
 /** Neighbours of equal rank, which may not import each other. */
 const APART = [
@@ -28,6 +30,8 @@ const APART = [
   ['print', 'verify'],
   ['print', 'create'],
   ['print', 'hashers'],
+  ['cli', 'browser'],
+  ['bullmq', 'browser'],
   ['bullmq', 'edit'],
   ['magnet', 'layout'],
 ];
@@ -79,6 +83,13 @@ module.exports = {
       'bullmq is an adapter: it imports nothing of src but the public index.',
       { path: layer('bullmq') },
       { path: '^src/', pathNot: [layer('bullmq'), '^src/index\\.ts$'] },
+    ),
+    // The bundle for browsers fails for every other module of Node that it would have.
+    rule(
+      'browser-without-node',
+      'Browsers have no modules of Node.',
+      { path: '^src/(browser/|platform/(sha|web)\\.ts$)' },
+      { dependencyTypes: ['core'] },
     ),
     rule(
       'no-cycles',

@@ -3,6 +3,19 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { root } from './setup.mjs';
 
+/** Stands for Node's `path`, which some packages import: bundlers of pages add about as much. */
+const PATH = {
+  name: 'path',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^path$/ }, () => ({ path: 'path', namespace: 'path' }));
+    onLoad({ filter: /.*/, namespace: 'path' }, () => ({
+      contents: `
+        const join = (...parts) => parts.filter(Boolean).join('/').replace(/\\/+/g, '/');
+        export default { sep: '/', join, normalize: join, basename: (path) => path.split('/').pop() };`,
+    }));
+  },
+};
+
 /** Bundles a page's code as users do. Returns the minified code. */
 export async function bundlePage(contents) {
   const { outputFiles } = await build({
@@ -13,6 +26,7 @@ export async function bundlePage(contents) {
     platform: 'browser',
     format: 'esm',
     target: 'es2023',
+    plugins: [PATH],
     write: false,
   });
   return outputFiles[0].text;

@@ -12,7 +12,19 @@ export const RESULTS = fileURLToPath(new URL('../results.json', import.meta.url)
 
 /** The pages of docs/ that show figures, and of which benches. */
 export const PAGES = {
-  performance: ['create', 'peers', 'small', 'each', 'million', 'cold', 'start', 'decode', 'sources', 'verify'],
+  performance: [
+    'create',
+    'peers',
+    'small',
+    'each',
+    'million',
+    'cold',
+    'start',
+    'decode',
+    'sources',
+    'verify',
+    'browser',
+  ],
   reliability: ['load', 'soak'],
   scaling: ['distributed'],
 } as const;
