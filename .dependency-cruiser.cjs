@@ -89,7 +89,7 @@ module.exports = {
       'browser-without-node',
       'Browsers have no modules of Node.',
       { path: '^src/(browser/|platform/(sha|web)\\.ts$)' },
-      { dependencyTypes: ['core'] },
+      { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'no-cycles',

@@ -24,7 +24,7 @@ const OURS = 'metainfo';
 const CREATOR = 'create-torrent';
 const READER = 'parse-torrent';
 
-/** What pages load: each tool creates a torrent of a File, or reads one and returns the number of its files. */
+/** The script of each page: it creates a torrent of a File, or reads one and returns the number of its files. */
 const SCRIPTS = {
   [OURS]: `
     import { Torrent, TorrentCreate } from './dist/browser/index.js';

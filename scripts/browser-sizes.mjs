@@ -38,7 +38,7 @@ export function sizesOf(code) {
 }
 
 const BUNDLE = './dist/browser/index.js';
-/** What a page may import. */
+/** Pages that load a part of the bundle, or all of it. */
 export const PAGES = {
   'reads and validates': `export { Torrent } from '${BUNDLE}';`,
   everything: `export * from '${BUNDLE}';`,

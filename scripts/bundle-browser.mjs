@@ -8,7 +8,7 @@ import { licensesOf } from './licenses.mjs';
 import { root } from './setup.mjs';
 
 const NO_DISK = 'src/browser/no-disk.ts';
-/** What stands in place of modules, by their paths below src. */
+/** The files that replace modules, by the paths of these below src. */
 const REPLACED = [
   [/^platform\/node\.ts$/, 'src/platform/web.ts'],
   [/^hash\/default-engine\.ts$/, 'src/browser/default-engine.ts'],
@@ -113,7 +113,7 @@ const { metafile, outputFiles } = await build({
   metafile: true,
   write: false,
 });
-// Those that tsc has made of the modules of the bundle.
+// tsc has made a file of each module of the bundle.
 for (const name of readdirSync(folder)) if (name.endsWith('.js')) rmSync(path.join(folder, name));
 requireNoNode(outputFiles[0].text);
 writeFileSync(path.join(folder, 'index.js'), withoutEffects(outputFiles[0].text));

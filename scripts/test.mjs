@@ -4,9 +4,9 @@
 //   npm test -- --all             every test, as .ci/run does: about ten minutes on two cores
 //   npm test -- FILE ...          these test files, or those of these folders
 //   npm test -- --without-addon   the tests of hashing, on node:crypto (METAINFO_ENGINE=node)
-//   npm test -- --web             the tests of torrents in memory, on what browsers have in place of Node (METAINFO_PLATFORM=web)
 //   npm test -- --arm64           some tests of hashing, on the prebuilt binary for arm64 (npm run prebuilds) under qemu
 //
+// `npm test -- --web` runs the tests of torrents in memory on src/platform/web.ts, as in browsers.
 // `npm test -- --release` runs the tests of the tools that only .ci/release uses.
 // With PREBUILDS_ONLY=1 the tests use the addon in prebuilds/, and no compiler is needed.
 import { spawnSync } from 'node:child_process';

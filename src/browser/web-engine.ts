@@ -1,4 +1,5 @@
 /** The engine of browsers: it reads Blobs and memory, and hashes with WebCrypto, which has threads of its own. */
+import type { ReadableStream } from 'node:stream/web';
 import { hashingCancelled } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { type Engine, ownEngine } from '../hash/engine.ts';
@@ -16,15 +17,17 @@ import { hashesIn, merkleRoot, zeroRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { concatBytes, createHasher, nextRound } from '../platform/node.ts';
 
-/** Bytes of a request to a Blob. Shorter ones cost more time than hashing. */
-const REQUEST = 8 * 2 ** 20;
+/** Bytes of a request to a Blob. A longer file is read as a stream, which takes less time and memory. */
+const REQUEST = 4 * 2 ** 20;
+/** Bytes of a stream that are hashed at once: a piece, but within these. */
+const [LEAST_PART, MOST_PART] = [2 ** 20, 8 * 2 ** 20];
 /** Requests that run while others are hashed: many, because small files have short ones. */
 const REQUESTS_AT_ONCE = 16;
 /** Bytes of those requests. */
 const BYTES_AHEAD = 2 * REQUEST;
 /** WebCrypto copies what it hashes, so few large pieces, but many blocks. */
 const DIGESTS_AT_ONCE = 64;
-const DIGEST_BYTES_AT_ONCE = REQUEST;
+const DIGEST_BYTES_AT_ONCE = 8 * 2 ** 20;
 const ZERO_HASH = new Uint8Array(32);
 
 /**
@@ -60,7 +63,7 @@ class WebJob implements HashJob {
       this.#rejectDone = reject;
       this.#hash().then(resolve, reject);
     });
-    // Whoever cancelled may not look at it again.
+    // A caller that has cancelled may not look at it again.
     this.done.catch(() => {});
   }
 
@@ -105,13 +108,20 @@ class WebJob implements HashJob {
     return { ...(v1 && { v1 }), ...(v2 && { v2 }), missing: [] };
   }
 
-  /** All content in order. Requests run ahead of the hashing. */
+  /** All content in order: requests run ahead of the hashing, and long files are streams. */
   async *#parts(): AsyncGenerator<Part> {
     const ahead: { part: Promise<Part>; size: number }[] = [];
-    let bytes = 0;
-    try {
-      for (const { size, start } of this.#reads()) {
-        const part = start();
+    let [bytes, index] = [0, -1];
+    for (const file of this.#request.files) {
+      index += 1;
+      const stream = streamOf(file);
+      for (const { part } of stream ? ahead.splice(0) : []) yield await part;
+      if (stream) {
+        bytes = 0;
+        yield* this.#streamed(file, index, stream);
+        continue;
+      }
+      for (const { size, part } of requestsOf(file, index)) {
         // It is thrown when the part is next in order.
         part.catch(() => {});
         ahead.push({ part, size });
@@ -122,46 +132,81 @@ class WebJob implements HashJob {
           yield await next.part;
         }
       }
-      for (const { part } of ahead) yield await part;
-    } finally {
-      // Requests that nobody waits for end by themselves.
-      ahead.length = 0;
     }
+    for (const { part } of ahead) yield await part;
   }
 
-  *#reads(): Generator<{ size: number; start: () => Promise<Part> }> {
-    let index = -1;
-    for (const file of this.#request.files) {
-      index += 1;
-      const of = index;
-      let at = 0;
-      do {
-        const from = at;
-        const size = Math.min(REQUEST, file.length - from);
-        const isLast = from + size === file.length;
-        yield { size, start: async () => ({ index: of, bytes: await bytesOf(file, from, size), isLast }) };
-        at += size;
-      } while (at < file.length);
+  /** Reads a file into one buffer: it is free again when the next part is asked for. */
+  async *#streamed(file: RequestedFile, index: number, stream: ReadableStream<Uint8Array>): AsyncGenerator<Part> {
+    const size = Math.min(Math.max(this.#request.pieceLength, LEAST_PART), MOST_PART, file.length);
+    const buffer = new Uint8Array(size);
+    const reader = stream.getReader();
+    let [filled, left] = [0, file.length];
+    try {
+      while (left > 0) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw changed(file, error);
+        });
+        if (done || value.length > left) throw unreadable(file, 'its size is another than it was.');
+        left -= value.length;
+        for (let at = 0; at < value.length; ) {
+          const some = value.subarray(at, at + size - filled);
+          buffer.set(some, filled);
+          at += some.length;
+          filled += some.length;
+          const isLast = left === 0 && at === value.length;
+          if (filled < size && !isLast) continue;
+          yield { index, bytes: buffer.subarray(0, filled), isLast };
+          filled = 0;
+        }
+      }
+    } finally {
+      // Nobody waits for what comes later.
+      reader.cancel().catch(() => {});
     }
   }
 }
 
+/** The stream of a long file in a Blob; null for any other file. Not all libraries with Blobs of their own have streams. */
+function streamOf({ data, blob, offset, length }: RequestedFile): ReadableStream<Uint8Array> | null {
+  if (data || !blob || length <= REQUEST) return null;
+  return (blob.slice(offset, offset + length) as Partial<Blob>).stream?.() ?? null;
+}
+
+/** Starts the requests of a file, one after another. */
+function* requestsOf(file: RequestedFile, index: number): Generator<{ size: number; part: Promise<Part> }> {
+  let at = 0;
+  do {
+    const size = Math.min(REQUEST, file.length - at);
+    const isLast = at + size === file.length;
+    yield { size, part: bytesOf(file, at, size).then((bytes) => ({ index, bytes, isLast })) };
+    at += size;
+  } while (at < file.length);
+}
+
 /** Reads a range of a file of a request. */
-async function bytesOf({ path, blob, data, offset }: RequestedFile, from: number, size: number): Promise<Uint8Array> {
+async function bytesOf(file: RequestedFile, from: number, size: number): Promise<Uint8Array> {
+  const { blob, data, offset } = file;
   const start = offset + from;
   if (data) return data.subarray(start, start + size);
   if (!blob) return new Uint8Array(size);
-  const name = (path ?? (blob as { name?: string }).name ?? 'a Blob') as string;
-  const unreadable = (problem: string, cause?: unknown) =>
-    new MetainfoError('ERR_READ', `${name} could not be read: ${problem}`, { path: name, cause });
   const buffer = await blob
     .slice(start, start + size)
     .arrayBuffer()
     .catch((error: unknown) => {
-      throw unreadable(`it was changed, moved or deleted since it was chosen (${String(error)}).`, error);
+      throw changed(file, error);
     });
-  if (buffer.byteLength !== size) throw unreadable('it is shorter than it was.');
+  if (buffer.byteLength !== size) throw unreadable(file, 'its size is another than it was.');
   return new Uint8Array(buffer);
+}
+
+function unreadable({ path, blob }: RequestedFile, problem: string, cause?: unknown): MetainfoError {
+  const name = (path ?? (blob as { name?: string }).name ?? 'a Blob') as string;
+  return new MetainfoError('ERR_READ', `${name} could not be read: ${problem}`, { path: name, cause });
+}
+
+function changed(file: RequestedFile, error: unknown): MetainfoError {
+  return unreadable(file, `it was changed, moved or deleted since it was chosen (${String(error)}).`, error);
 }
 
 /** WebCrypto, where the page has it. */
@@ -275,7 +320,7 @@ class Pieces {
   }
 }
 
-/** The trees of all files. Those of short files end together, because a digest takes its time. */
+/** The trees of all files. Short files end together, because a digest takes its time. */
 class Trees {
   readonly #roots: Uint8Array;
   readonly #layers: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** What Node and browsers do in different ways, as Node does it. web.ts has the same names, for browsers. */
+/** The functions that Node and browsers have in different ways, as Node has them. web.ts has the same names, for browsers. */
 import { constants } from 'node:buffer';
 import * as crypto from 'node:crypto';
 import { setMaxListeners } from 'node:events';

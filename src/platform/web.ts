@@ -1,4 +1,4 @@
-/** What Node and browsers do in different ways, as browsers do it: node.ts has the same names, and says what they are. */
+/** The functions that Node and browsers have in different ways, as browsers have them: node.ts has the same names, and describes them. */
 import { type Hasher, sha1, sha256 } from './sha.ts';
 
 export type { Hasher } from './sha.ts';
@@ -55,7 +55,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
     const first = bytes[at++] as number;
     if (first < 0x80) continue;
     if (first < 0xc2 || first > 0xf4) return false;
-    // Of the second byte: it rules out longer forms than needed, surrogates and what is beyond U+10FFFF.
+    // The bounds of the second byte rule out longer forms than needed, surrogates and code points beyond U+10FFFF.
     const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
     const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
     const second = bytes[at++] ?? 0;

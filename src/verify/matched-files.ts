@@ -130,7 +130,7 @@ export class MatchedFiles {
     return this.foundAt(found);
   }
 
-  /** What was found, by its index: see {@link FoundFiles}. */
+  /** A counterpart by its index: see {@link FoundFiles}. */
   protected foundAt(found: number): DiskFile | Unreadable {
     return this.#others[found - this.#listed.length] ?? diskFileAt(this.#listed, found);
   }

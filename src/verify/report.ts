@@ -103,7 +103,7 @@ export function factsOf(report: VerifyReport): ReportFacts {
   return facts.get(report) ?? { files: report.files.length, mayHaveOtherNames: true };
 }
 
-/** What Node's console looks for. */
+/** Node's console looks for a method of this name. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 /** Below this number, the files of a report are made at once. */
 const MANY_FILES = 1024;

@@ -1,4 +1,4 @@
-// What the page of chromium.test.ts does: each export is a task that a test runs by its name. Most run in Node too, with the library of
+// The tasks of the page of chromium.test.ts: a test runs each export by its name. Most run in Node too, with the library of
 // Node, so that the test can compare. The library is the first argument; the others, and the result, are plain values and Uint8Arrays.
 
 const onWarning = () => {};

@@ -195,7 +195,7 @@ describe('the engine of browsers', () => {
       const shorter = blobThat(20 * MIB, async (start, end) => new ArrayBuffer(Math.min(end, 19 * MIB) - start));
       for (const [file, why] of [
         [failing, /NotReadableError/],
-        [shorter, /it is shorter than it was/],
+        [shorter, /its size is another than it was/],
       ] as const) {
         const job = webEngine().start(requestOf([blobFile(new Uint8Array(3)), file], { version, paddedFiles: 1 }));
         await assert.rejects(job.done, (error: { code: string; path: string; message: string }) => {
@@ -205,6 +205,75 @@ describe('the engine of browsers', () => {
         });
       }
     }
+  });
+
+  /** A Blob whose content is a stream. `cancelled` is told when nobody reads it any more. */
+  function blobOfStream(
+    size: number,
+    chunk: (at: number) => Uint8Array | Error | null,
+    cancelled = () => {},
+  ): RequestedFile {
+    let at = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      const next = chunk(at);
+      if (next instanceof Error) controller.error(next);
+      else if (next) controller.enqueue(next);
+      else controller.close();
+      at += next instanceof Uint8Array ? next.length : 0;
+    };
+    const file = blobThat(size, () => assert.fail('it is a stream'));
+    const slice = () => ({ stream: () => new ReadableStream({ pull, cancel: cancelled }) });
+    return { ...file, blob: Object.assign(file.blob as object, { slice }) as never };
+  }
+
+  it('takes chunks of any size from a stream', async () => {
+    const bytes = noise(9 * MIB + 5);
+    const sizes = [1, 3, 70_000, BLOCK, MIB - 1, MIB, 3 * MIB + 1];
+    for (const version of VERSIONS)
+      for (const length of [BLOCK, MIB, 2 * MIB]) {
+        let chunks = 0;
+        const file = blobOfStream(bytes.length, (at) =>
+          bytes.subarray(at, at + (sizes[chunks++ % sizes.length] as number)),
+        );
+        const changes = { version, pieceLength: length, paddedFiles: 2 };
+        const last = requestedMemory(bytes, 0, 100_000);
+        const job = webEngine().start(requestOf([file, last], changes));
+        const node = nodeEngine().start(requestOf([requestedMemory(bytes), last], changes));
+        assert.deepEqual(inHex(await job.done), inHex(await node.done));
+      }
+  });
+
+  it('says which stream fails, is shorter or longer', async () => {
+    const streams = {
+      NotReadableError: (at: number) => (at > MIB ? new Error('NotReadableError') : new Uint8Array(MIB)),
+      'its size is another': (at: number) => (at > MIB ? null : new Uint8Array(MIB)),
+      'size is another than it was': () => new Uint8Array(MIB),
+    };
+    for (const [message, chunk] of Object.entries(streams)) {
+      const { done } = webEngine().start(requestOf([blobOfStream(5 * MIB + 1, chunk)]));
+      await assert.rejects(done, (error: { code: string; path: string; message: string }) => {
+        assert.deepEqual([error.code, error.path], ['ERR_READ', 'film.mkv']);
+        assert.ok(error.message.includes(message), error.message);
+        return true;
+      });
+    }
+  });
+
+  it('closes the stream of a job that is cancelled', async () => {
+    let isClosed = false;
+    const chunk = (at: number) => {
+      if (at === 3 * MIB) job.cancel();
+      return new Uint8Array(MIB);
+    };
+    const close = () => {
+      isClosed = true;
+    };
+    const job = webEngine().start(
+      requestOf([blobOfStream(1000 * MIB, chunk, close)], { version: 'v1', pieceLength: MIB }),
+    );
+    await assert.rejects(job.done, { code: 'ERR_ABORTED' });
+    for (let round = 0; round < 1000 && !isClosed; round += 1) await new Promise(setImmediate);
+    assert.ok(isClosed);
   });
 
   it('reads few bytes ahead of the hashing', async () => {

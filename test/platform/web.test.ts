@@ -125,7 +125,7 @@ describe('the platform of browsers', () => {
 
   it('decodes hexadecimal digits up to the first pair that is none', () => {
     const same = assertSame('hexBytes', node.hexBytes, web.hexBytes);
-    for (const odd of ['', 'a', 'ab', 'abc', 'aB0', 'zz', 'abzz12', '0xab', 'ab cd', ' ab', 'ab\n', 'é0', 'abcdé0'])
+    for (const odd of ['', 'a', 'ab', 'abc', 'aB0', 'zz', 'ab??12', '0xab', 'ab cd', ' ab', 'ab\n', 'é0', 'ab12é0'])
       same(odd);
     property([fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), maxLength: 90 })], same);
     property([fc.string({ unit: fc.constantFrom(...'09afAFgG \n'), maxLength: 9 })], same);
