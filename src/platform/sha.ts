@@ -100,12 +100,17 @@ function sha1Block(state: Int32Array, view: DataView, at: number): void {
   let d = wordAt(state, 3);
   let e = wordAt(state, 4);
   for (let i = 0; i < 80; i += 1) {
-    let mixed = 0;
-    if (i < 20) mixed = (d ^ (b & (c ^ d))) + 0x5a827999;
-    else if (i < 40) mixed = (b ^ c ^ d) + 0x6ed9eba1;
-    else if (i < 60) mixed = ((b & c) | (d & (b | c))) - 0x70e44324;
-    else mixed = (b ^ c ^ d) - 0x359d3e2a;
-    const next = (((a << 5) | (a >>> 27)) + mixed + e + wordAt(words, i)) | 0;
+    let mixed = b ^ c ^ d;
+    let k = 0x6ed9eba1;
+    if (i < 20) {
+      mixed = d ^ (b & (c ^ d));
+      k = 0x5a827999;
+    } else if (i >= 60) k = -0x359d3e2a;
+    else if (i >= 40) {
+      mixed = (b & c) | (d & (b | c));
+      k = -0x70e44324;
+    }
+    const next = (((a << 5) | (a >>> 27)) + mixed + e + k + wordAt(words, i)) | 0;
     e = d;
     d = c;
     c = (b << 30) | (b >>> 2);

@@ -62,6 +62,14 @@ describe('metainfo/browser in Chromium', { skip: chromiumMissing() }, () => {
         assert.deepEqual(await secure.run('createTree', one, form), await treeInNode(one), form);
   });
 
+  it('makes the same torrents of large Files, which are streams', async () => {
+    for (const pieceLength of [2 ** 14, 2 ** 21]) {
+      const files = [5 * 2 ** 20 + 1, 100, 9 * 2 ** 20].map((size, seed) => ({ path: `${seed}`, size, seed }));
+      const large = { single: false, files, pieceLength };
+      assert.deepEqual(await secure.run('createTree', large, 'File'), await treeInNode(large));
+    }
+  });
+
   it('makes the same torrents in a page without WebCrypto', async () => {
     const page = await openPage(browser, 'plain');
     assert.equal(await page.run('kernel'), 'JavaScript');
@@ -159,14 +167,17 @@ describe('metainfo/browser in Chromium', { skip: chromiumMissing() }, () => {
   it('says which file was changed after it was chosen', async (t) => {
     const { page, run, root } = await chooseFolder(t);
     const one = path.join(root, 'one.bin');
-    const bytes = await inNodeFrom(one, 'hybrid');
-    await page.setInputFiles('#files', one);
-    await appendFile(one, 'x');
-    const error = (await run('createError', 'files')) as { code: string; message: string };
-    assert.equal(error.code, 'ERR_READ');
-    assert.match(error.message, /^one\.bin could not be read: it was changed, moved or deleted since it was chosen/);
-    const { ok, files } = (await run('verifyGiven', 'files', bytes)) as library.VerifyReport;
-    assert.deepEqual([ok, files[0]?.status], [false, 'unreadable']);
+    for (const size of [100_000, 5 * 2 ** 20]) {
+      await writeFile(one, content(size, 1));
+      const bytes = await inNodeFrom(one, 'hybrid');
+      await page.setInputFiles('#files', one);
+      await appendFile(one, 'x');
+      const error = (await run('createError', 'files')) as { code: string; message: string };
+      assert.equal(error.code, 'ERR_READ');
+      assert.match(error.message, /^one\.bin could not be read: it was changed, moved or deleted since it was chosen/);
+      const { ok, files } = (await run('verifyGiven', 'files', bytes)) as library.VerifyReport;
+      assert.deepEqual([ok, files[0]?.status], [false, 'unreadable']);
+    }
   });
 
   it('reports progress', async () => {
