@@ -3,7 +3,6 @@ import { constants } from 'node:buffer';
 import * as crypto from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import os from 'node:os';
-import type { Readable } from 'node:stream';
 
 export { isAscii, isUtf8 } from 'node:buffer';
 export { basename, isAbsolute, join as joinPath, resolve as resolvePath, sep } from 'node:path';
@@ -110,11 +109,6 @@ export function createHasher(algorithm: 'sha1' | 'sha256'): Hasher {
 export function hashHex(algorithm: 'sha1' | 'sha256', bytes: Uint8Array): string {
   // Not every runtime has the faster function.
   return crypto.hash?.(algorithm, bytes, 'hex') ?? crypto.createHash(algorithm).update(bytes).digest('hex');
-}
-
-/** Whether a stream of Node or of the web was read from. Loads node:stream only if there is a stream. */
-export function isDisturbed(stream: object): boolean {
-  return process.getBuiltinModule('node:stream').Readable.isDisturbed(stream as Readable);
 }
 
 /** The threads that run at once. */

@@ -162,11 +162,6 @@ export function hashHex(algorithm: 'sha1' | 'sha256', bytes: Uint8Array): string
   return hexText(createHasher(algorithm).update(bytes).digest());
 }
 
-/** Only Node can tell. */
-export function isDisturbed(_stream: object): boolean {
-  return false;
-}
-
 /** A browser's page may not know. */
 export function availableParallelism(): number {
   return (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency ?? 1;

@@ -207,7 +207,6 @@ describe('the platform of browsers', () => {
       'isUint8Array',
       'isFloat64Array',
       'isSharedArrayBuffer',
-      'isPromise',
     ] as const;
     const SOURCES = [
       ...[
@@ -244,27 +243,12 @@ describe('the platform of browsers', () => {
         '() => {}',
         '(function () { return arguments; })()',
       ],
-      ...[
-        'Map',
-        'Date',
-        'Promise',
-        'new Proxy([], {})',
-        'Object.create(null)',
-        '/x/',
-        'new Error()',
-        '({ then() {} })',
-      ],
+      ...['Map', 'Date', 'new Proxy([], {})', 'Object.create(null)', '/x/', 'new Error()', '({ then() {} })'],
     ];
     /** Objects that say that they are of a type. */
-    const impostors = [
-      'Map',
-      'Date',
-      'ArrayBuffer',
-      'SharedArrayBuffer',
-      'Uint8Array',
-      'Float64Array',
-      'Promise',
-    ].flatMap((name) => [{ [Symbol.toStringTag]: name }, Object.assign([], { [Symbol.toStringTag]: name })]);
+    const impostors = ['Map', 'Date', 'ArrayBuffer', 'SharedArrayBuffer', 'Uint8Array', 'Float64Array'].flatMap(
+      (name) => [{ [Symbol.toStringTag]: name }, Object.assign([], { [Symbol.toStringTag]: name })],
+    );
 
     /** Asserts that both agree, and name the value. */
     const check = (values: readonly [string, unknown][], checks: readonly (typeof CHECKS)[number][]) => {
@@ -303,7 +287,6 @@ describe('the platform of browsers', () => {
     await Promise.resolve();
     order.push('microtask');
     await round;
-    await web.sleep(1);
     assert.deepEqual(order, ['microtask', 'round']);
     assert.ok(web.uptime() > 0);
     assert.ok(web.availableParallelism() >= 1);
