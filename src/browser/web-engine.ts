@@ -170,7 +170,8 @@ class WebJob implements HashJob {
 /** The stream of a long file in a Blob; null for any other file. Not all libraries with Blobs of their own have streams. */
 function streamOf({ data, blob, offset, length }: RequestedFile): ReadableStream<Uint8Array> | null {
   if (data || !blob || length <= REQUEST) return null;
-  return (blob.slice(offset, offset + length) as Partial<Blob>).stream?.() ?? null;
+  const part: Partial<Blob> = blob.slice(offset, offset + length);
+  return (part.stream?.() as ReadableStream<Uint8Array> | undefined) ?? null;
 }
 
 /** Starts the requests of a file, one after another. */

@@ -66,7 +66,7 @@ function isRangeReader(data: object): data is RangeReader {
   return 'size' in data && 'read' in data && typeof data.read === 'function';
 }
 
-/** What a `Readable` of Node has, of which a browser has no type. */
+/** A `Readable` of Node, which has no type in browsers. */
 export interface NodeStream {
   readonly errored: Error | null;
   on(event: 'error', listener: () => void): void;
