@@ -1,7 +1,6 @@
 /** The functions that Node and browsers have in different ways, as browsers have them: node.ts has the same names, and describes them. */
-import { type Hasher, sha1, sha256 } from './sha.ts';
-
-export type { Hasher } from './sha.ts';
+import { sha1 } from '@noble/hashes/legacy.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 
 export const MAX_BYTES = 2 ** 31;
 export const MAX_TEXT = 2 ** 29 - 24;
@@ -154,8 +153,14 @@ export function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
 
+/** A hash that takes its data in parts. */
+export interface Hasher {
+  update(bytes: Uint8Array): Hasher;
+  digest(): Uint8Array;
+}
+
 export function createHasher(algorithm: 'sha1' | 'sha256'): Hasher {
-  return algorithm === 'sha1' ? sha1() : sha256();
+  return (algorithm === 'sha1' ? sha1 : sha256).create();
 }
 
 export function hashHex(algorithm: 'sha1' | 'sha256', bytes: Uint8Array): string {
