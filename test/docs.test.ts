@@ -137,7 +137,9 @@ describe('documents', () => {
       return files.filter((file) => /\.(ts|cc|mjs)$|^$/.test(file)).map((file) => path.join(full, file));
     });
     const read = sources.flatMap((file) => {
-      const found = readFileSync(file, 'utf8').matchAll(/\benv(?:\['|\.)([A-Z_]+)\b|variables\.Get\("([A-Z_]+)"/g);
+      const found = readFileSync(file, 'utf8').matchAll(
+        /\b(?:env(?:\['|\.)|variable\(')([A-Z_]+)\b|variables\.Get\("([A-Z_]+)"/g,
+      );
       return Array.from(found, ([, inJavaScript, inNative]) => inJavaScript ?? inNative);
     });
     // picocolors reads NO_COLOR.
