@@ -71,15 +71,13 @@ const OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: S
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything else
  * @throws {AbortError} if the signal fires
  * @example
- * <!-- not run: needs a page -->
  * ```ts
  * import { filesFrom, TorrentCreate } from 'metainfo/browser';
  *
- * addEventListener('drop', async (event) => {
- *   const { name, sources } = await filesFrom(event.dataTransfer);
- *   const torrent = await new TorrentCreate({ name, sources }).generate();
- *   console.log(torrent.magnet());
- * });
+ * const files = [new File(['hello'], 'hello.txt')]; // in a page: event.dataTransfer, or input.files
+ * const { name, sources } = await filesFrom(files);
+ * const torrent = await new TorrentCreate({ name, sources }).generate();
+ * console.log(torrent.magnet());
  * ```
  */
 export async function filesFrom(

@@ -31,13 +31,13 @@ import { type FoundFolder, type GivenFile, type GivenFiles, listFiles } from './
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  * @throws {AbortError} if the signal fires
  * @example
- * <!-- not run: needs a page -->
  * ```ts
- * import { Torrent, verify } from 'metainfo/browser';
+ * import { filesFrom, TorrentCreate, verify } from 'metainfo/browser';
  *
- * const torrent = await Torrent.read(file);
- * const { ok, files } = await verify(torrent, await showDirectoryPicker());
- * for (const { path, status } of files) if (status !== 'complete') console.log(`${path}: ${status}`);
+ * const found = await filesFrom([new File(['hello'], 'hello.txt')]); // in a page: await showDirectoryPicker()
+ * const torrent = await new TorrentCreate(found).generate();
+ * const { ok, files } = await verify(torrent, found);
+ * for (const { path, status } of files) console.log(ok, path, status);
  * ```
  */
 export async function verify(
