@@ -1,22 +1,18 @@
-// Takes most comments out of the library's modules, and bundles the command.
+// Takes the comments out of the library's modules, and bundles the command.
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { withoutComments } from './comments.mjs';
 import { licensesOf } from './licenses.mjs';
 import { root } from './setup.mjs';
 
-// They are a third of the package's JavaScript, and the .d.ts files have those that users read.
-await build({
-  absWorkingDir: root,
-  entryPoints: ['dist/**/*.js'],
-  outdir: 'dist',
-  allowOverwrite: true,
-  target: 'node20.19',
-  // Without the settings of tsconfig.json, which add "use strict" to what is strict already.
-  tsconfigRaw: {},
-  logLevel: 'warning',
-});
+// They are a third of the package's JavaScript.
+const dist = path.join(root, 'dist');
+for (const name of readdirSync(dist, { recursive: true })) {
+  const file = path.join(dist, name);
+  if (name.endsWith('.js')) writeFileSync(file, withoutComments(readFileSync(file, 'utf8')));
+}
 
 /** Modules that load slowly and that few runs need. */
 const LAZY = ['node:child_process', 'node:crypto'];
