@@ -7,7 +7,7 @@ import { withoutComments } from './comments.mjs';
 import { licensesOf } from './licenses.mjs';
 import { root } from './setup.mjs';
 
-// They are a third of the package's JavaScript.
+// They are a fifth of the library's JavaScript.
 const dist = path.join(root, 'dist');
 for (const name of readdirSync(dist, { recursive: true })) {
   const file = path.join(dist, name);
