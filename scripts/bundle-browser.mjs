@@ -12,10 +12,14 @@ const NO_DISK = 'src/browser/no-disk.ts';
 /** The files that replace modules, by the paths of these below src. */
 const REPLACED = [
   [/^platform\/node\.ts$/, 'src/platform/web.ts'],
+  [/^create\/sources\/hash-streams\.ts$/, 'src/browser/hash-streams.ts'],
   [/^hash\/default-engine\.ts$/, 'src/browser/default-engine.ts'],
-  [/^disk\/(?!scan-problems)/, NO_DISK],
+  [/^disk\//, NO_DISK],
   [/^hash\/(addon|open-without-links|read|system-path)\.ts$/, NO_DISK],
-  [/^create\/(generate-short|hash-unknown|libtorrent|cache\/cache|findings\/link-findings)\.ts$/, NO_DISK],
+  [
+    /^create\/(disk-attrs|generate-short|hash-unknown|libtorrent|cache\/cache|findings\/(hash-rate|scan-findings))\.ts$/,
+    NO_DISK,
+  ],
   [/^errors\/system-error\.ts$/, NO_DISK],
   [/^jobs\/progress-bar\.ts$/, NO_DISK],
 ];
@@ -28,13 +32,19 @@ const forBrowsers = {
       const [, other] = REPLACED.find(([pattern]) => pattern.test(below)) ?? [];
       return other && { path: path.join(root, other) };
     });
-    // Modules that Node loads late are in the bundle anyway, and esbuild would keep all that they use.
+    // Modules that Node loads late are in the bundle anyway, and esbuild would keep all that they export: only what is used is named.
     onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path: file }) => {
       const imports = [];
-      const text = readFileSync(file, 'utf8').replace(/(?<=await )import\('(\.[^']+\.ts)'\)/g, (_, name) => {
+      const late = (name, used) => {
         imports.push(`import * as late${imports.length} from '${name}';\n`);
-        return `Promise.resolve(late${imports.length - 1})`;
-      });
+        const entries = used.split(',').map((one) => `${one.trim()}: late${imports.length - 1}.${one.trim()}`);
+        return `({ ${entries.join(', ')} })`;
+      };
+      const text = readFileSync(file, 'utf8')
+        // There is no addon: esbuild then leaves out what only it needs.
+        .replace(/const addon = [^;]*\baddon(?:OrNull|For)\([^;]*;\s*if \((!?)addon\)/g, (_, not) => `if (${not}false)`)
+        .replace(/(?<=const \{ ([\w, ]+) \} = )await import\('(\.[^']+\.ts)'\)/g, (_, used, name) => late(name, used))
+        .replace(/\(await import\('(\.[^']+\.ts)'\)\)\.(\w+)/g, (_, name, used) => `${late(name, used)}.${used}`);
       return { contents: imports.join('') + text, loader: 'ts' };
     });
   },
@@ -63,15 +73,6 @@ function withoutEffects(text) {
           const [start, end] = [initializer.getStart(source), initializer.end];
           edits.push([start, start, '/* @__PURE__ */ (() => ('], [end, end, '))()']);
         }
-    // The exports of a module that Node loads late.
-    const start = statement.getStart(source);
-    const [call, name] = /^__export\((\w+),/.exec(text.slice(start, statement.end)) ?? [];
-    if (!name) continue;
-    const declaration = `var ${name} = {};`;
-    const declared = text.indexOf(declaration);
-    edits.push([declared, declared + declaration.length, '']);
-    edits.push([start, start + call.length, `var ${name} = /* @__PURE__ */ (() => { var all = {}; __export(all,`]);
-    edits.push([statement.end, statement.end, ' return all; })();']);
   }
   let [out, from] = ['', 0];
   for (const [start, end, other] of edits.sort(([a], [b]) => a - b)) {
@@ -108,7 +109,7 @@ const { metafile, outputFiles } = await build({
   platform: 'browser',
   target: 'es2023',
   format: 'esm',
-  tsconfigRaw: {},
+  tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
   plugins: [forBrowsers],
   logLevel: 'warning',
   metafile: true,

@@ -11,20 +11,14 @@ export const componentsWithin: typeof import('../disk/path-within.ts')['componen
 export const requireNoInput: typeof import('../disk/output-not-input.ts')['requireNoInput'] = async () => {};
 export const readWithin: typeof import('../disk/read-file.ts')['readWithin'] = async () => noDisk();
 export const scan: typeof import('../disk/scan.ts')['scan'] = async () => noDisk();
-export const scannedFiles: typeof import('../disk/scan.ts')['scannedFiles'] = noDisk;
-export const statFiles: typeof import('../disk/stat-files.ts')['statFiles'] = async () => noDisk();
-export const STAT_NUMBERS = 1;
+/** Without files there are few problems. */
+export const throwProblems: typeof import('../disk/scan-problems.ts')['throwProblems'] = ([first]) => {
+  if (first) throw first.error;
+};
 export const writeWhole: typeof import('../disk/write-file.ts')['writeWhole'] = async () => noDisk();
 export const MAX_GROUP = 1;
 
 export const systemPath: typeof import('../hash/system-path.ts')['systemPath'] = (path) => path;
-type Opening = typeof import('../hash/open-without-links.ts');
-export const openRequested: Opening['openRequested'] = async () => noDisk();
-export const pathOf: Opening['pathOf'] = noDisk;
-export const readRange: Opening['readRange'] = async () => noDisk();
-export const requireAsRequested: Opening['requireAsRequested'] = async () => noDisk();
-export const requireNoLinks: Opening['requireNoLinks'] = async () => noDisk();
-export const closeRead: typeof import('../hash/read.ts')['closeRead'] = async () => {};
 
 /** Blobs have no errors of the system. */
 export const fromSystemError: typeof import('../errors/system-error.ts')['fromSystemError'] = (cause, path) =>
@@ -35,8 +29,14 @@ export const fromSystemError: typeof import('../errors/system-error.ts')['fromSy
 /** No digests are known, and there is no cache. */
 export { hashAll as hashUnknown } from '../create/hash-files.ts';
 export const isWorthCaching: typeof import('../create/hash-unknown.ts')['isWorthCaching'] = () => true;
-/** Only a scan stores links. */
-export const linkFindings: typeof import('../create/findings/link-findings.ts')['linkFindings'] = () => [];
+/** Nothing is scanned. */
+type OfScan = typeof import('../create/findings/scan-findings.ts');
+export const linkFindings: OfScan['linkFindings'] = () => [];
+export const leftOutFindings: OfScan['leftOutFindings'] = () => [];
+export const withDiskAttrs: typeof import('../create/disk-attrs.ts')['withDiskAttrs'] = async (_draft, _found, given) =>
+  given;
+/** A Blob takes longer to read than to hash. */
+export const hashRate: typeof import('../create/findings/hash-rate.ts')['hashRate'] = async () => null;
 
 /** Without a {@link ShortEngine} there is nothing to shorten. */
 export const generateShort: typeof import('../create/generate-short.ts')['generateShort'] = () => null;

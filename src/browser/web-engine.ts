@@ -9,7 +9,6 @@ import {
   type HashRequest,
   isPad,
   type JobProgress,
-  layerCount,
   type RequestedFile,
 } from '../hash/hash-request.ts';
 import { bytesToPieceEnd } from '../hash/make-requested-files.ts';
@@ -48,15 +47,29 @@ interface Part {
   isLast: boolean;
 }
 
-class WebJob implements HashJob {
+/** A file of a {@link WebJob}: as in any request, or a stream, which may tell its length only at its end. */
+export interface WebFile extends Omit<RequestedFile, 'length'> {
+  length: number | null;
+  /** Opens the stream. It gives as many bytes as `length`, or fails. */
+  chunks?: (signal: AbortSignal) => AsyncIterable<Uint8Array>;
+}
+
+/** A request whose files may be streams. */
+interface WebRequest extends Pick<HashRequest, 'version' | 'pieceLength' | 'paddedFiles'> {
+  files: Iterable<WebFile>;
+}
+
+export class WebJob implements HashJob {
   readonly done: Promise<Digests>;
-  readonly #request: HashRequest;
+  /** Bytes of each file, as far as they have been hashed. */
+  readonly lengths: number[] = [];
+  readonly #request: WebRequest;
   readonly #progress = { bytes: 0, fileIndex: 0 };
   readonly #digester = new Digester();
-  #isCancelled = false;
+  readonly #cancelled = new AbortController();
   #rejectDone: (error: unknown) => void = () => {};
 
-  constructor(request: HashRequest) {
+  constructor(request: WebRequest) {
     this.#request = request;
     // A read that never ends must not hold up a job that is cancelled.
     this.done = new Promise((resolve, reject) => {
@@ -72,56 +85,56 @@ class WebJob implements HashJob {
   }
 
   cancel(): void {
-    this.#isCancelled = true;
+    this.#cancelled.abort();
     this.#rejectDone(hashingCancelled());
   }
 
   async #hash(): Promise<Digests> {
-    const { version, files, pieceLength, paddedFiles = 0 } = this.#request;
-    const sizes = Array.from(files, ({ length }) => length);
-    const total = sizes.reduce(
-      (sum, size, i) => sum + size + (i < paddedFiles ? bytesToPieceEnd(size, pieceLength) : 0),
+    const { version, pieceLength, paddedFiles = 0 } = this.#request;
+    const files = [...this.#request.files];
+    const total = files.reduce(
+      (sum, { length }, i) => sum + (length ?? 0) + (i < paddedFiles ? bytesToPieceEnd(length ?? 0, pieceLength) : 0),
       0,
     );
     const pieces = version === 'v2' ? null : new Pieces(pieceLength, total, this.#digester);
     const trees = version === 'v1' ? null : new Trees(files.length, this.#digester);
     let tree: Tree | null = null;
-    for await (const { index, bytes, isLast } of this.#parts()) {
-      if (this.#isCancelled) throw hashingCancelled();
-      const file = files.at(index) as RequestedFile;
+    for await (const { index, bytes, isLast } of this.#parts(files)) {
+      if (this.#cancelled.signal.aborted) throw hashingCancelled();
+      const file = files[index] as WebFile;
       this.#progress.fileIndex = index;
+      this.lengths[index] = (this.lengths[index] ?? 0) + bytes.length;
       await pieces?.update(bytes);
-      if (trees && !isPad(file) && file.length > 0) {
-        tree ??= new Tree(file, pieceLength, this.#digester);
+      if (trees && !isPad(file) && bytes.length > 0) {
+        tree ??= new Tree(file.length, pieceLength, this.#digester);
         await tree.update(bytes);
-        if (isLast) {
-          await trees.add(index, tree);
-          tree = null;
-        }
+      }
+      if (isLast && tree) {
+        await trees?.add(index, tree);
+        tree = null;
       }
       if (!isPad(file)) this.#progress.bytes += bytes.length;
       if (isLast && index < paddedFiles) await pieces?.pad();
     }
     const v1 = await pieces?.finish();
     const v2 = await trees?.finish();
-    if (this.#isCancelled) throw hashingCancelled();
+    if (this.#cancelled.signal.aborted) throw hashingCancelled();
     return { ...(v1 && { v1 }), ...(v2 && { v2 }), missing: [] };
   }
 
   /** All content in order: requests run ahead of the hashing, and long files are streams. */
-  async *#parts(): AsyncGenerator<Part> {
+  async *#parts(files: readonly WebFile[]): AsyncGenerator<Part> {
     const ahead: { part: Promise<Part>; size: number }[] = [];
-    let [bytes, index] = [0, -1];
-    for (const file of this.#request.files) {
-      index += 1;
-      const stream = streamOf(file);
-      for (const { part } of stream ? ahead.splice(0) : []) yield await part;
-      if (stream) {
+    let bytes = 0;
+    for (const [index, file] of files.entries()) {
+      const chunks = file.chunks?.(this.#cancelled.signal) ?? chunksOf(file as RequestedFile);
+      for (const { part } of chunks ? ahead.splice(0) : []) yield await part;
+      if (chunks) {
         bytes = 0;
-        yield* this.#streamed(file, index, stream);
+        yield* this.#streamed(file, index, chunks);
         continue;
       }
-      for (const { size, part } of requestsOf(file, index)) {
+      for (const { size, part } of requestsOf(file as RequestedFile, index)) {
         // It is thrown when the part is next in order.
         part.catch(() => {});
         ahead.push({ part, size });
@@ -136,42 +149,52 @@ class WebJob implements HashJob {
     for (const { part } of ahead) yield await part;
   }
 
-  /** Reads a file into one buffer: it is free again when the next part is asked for. */
-  async *#streamed(file: RequestedFile, index: number, stream: ReadableStream<Uint8Array>): AsyncGenerator<Part> {
-    const size = Math.min(Math.max(this.#request.pieceLength, LEAST_PART), MOST_PART, file.length);
+  /** Gathers a stream in one buffer: it is free again when the next part is asked for. */
+  async *#streamed({ length }: WebFile, index: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
+    const size = Math.min(Math.max(this.#request.pieceLength, LEAST_PART), MOST_PART, length ?? MOST_PART);
     const buffer = new Uint8Array(size);
-    const reader = stream.getReader();
-    let [filled, left] = [0, file.length];
-    try {
-      while (left > 0) {
-        const { done, value } = await reader.read().catch((error: unknown) => {
-          throw changed(file, error);
-        });
-        if (done || value.length > left) throw unreadable(file, 'its size is another than it was.');
-        left -= value.length;
-        for (let at = 0; at < value.length; ) {
-          const some = value.subarray(at, at + size - filled);
-          buffer.set(some, filled);
-          at += some.length;
-          filled += some.length;
-          const isLast = left === 0 && at === value.length;
-          if (filled < size && !isLast) continue;
-          yield { index, bytes: buffer.subarray(0, filled), isLast };
+    let filled = 0;
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; ) {
+        if (filled === size) {
+          yield { index, bytes: buffer, isLast: false };
           filled = 0;
         }
+        const some = chunk.subarray(at, at + size - filled);
+        buffer.set(some, filled);
+        at += some.length;
+        filled += some.length;
       }
-    } finally {
-      // Nobody waits for what comes later.
-      reader.cancel().catch(() => {});
     }
+    yield { index, bytes: buffer.subarray(0, filled), isLast: true };
   }
 }
 
-/** The stream of a long file in a Blob; null for any other file. Not all libraries with Blobs of their own have streams. */
-function streamOf({ data, blob, offset, length }: RequestedFile): ReadableStream<Uint8Array> | null {
+/** The content of a long file in a Blob, as a stream; null for any other file. Not all libraries with Blobs of their own have streams. */
+function chunksOf(file: RequestedFile): AsyncIterable<Uint8Array> | null {
+  const { data, blob, offset, length } = file;
   if (data || !blob || length <= REQUEST) return null;
   const part: Partial<Blob> = blob.slice(offset, offset + length);
-  return (part.stream?.() as ReadableStream<Uint8Array> | undefined) ?? null;
+  const stream = part.stream?.() as ReadableStream<Uint8Array> | undefined;
+  return stream ? chunksOfStream(file, stream) : null;
+}
+
+async function* chunksOfStream(file: RequestedFile, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  let left = file.length;
+  try {
+    while (left > 0) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw changed(file, error);
+      });
+      if (done || value.length > left) throw unreadable(file, 'its size is another than it was.');
+      left -= value.length;
+      yield value;
+    }
+  } finally {
+    // Nobody waits for what comes later.
+    reader.cancel().catch(() => {});
+  }
 }
 
 /** Starts the requests of a file, one after another. */
@@ -269,19 +292,48 @@ class Digester {
   }
 }
 
+/** Hashes of one size, whose number may be found out only at the end. */
+class Hashes {
+  readonly #size: number;
+  readonly #full: Uint8Array[] = [];
+  #last: Uint8Array;
+  /** Bytes of the last that are used. */
+  #used = 0;
+
+  constructor(size: number, expected: number) {
+    this.#size = size;
+    this.#last = new Uint8Array(size * expected);
+  }
+
+  /** Room for the next hash. */
+  next(): Uint8Array {
+    if (this.#used === this.#last.length) {
+      this.#full.push(this.#last);
+      this.#last = new Uint8Array(Math.max(64 * this.#size, 2 * this.#used));
+      this.#used = 0;
+    }
+    this.#used += this.#size;
+    return this.#last.subarray(this.#used - this.#size, this.#used);
+  }
+
+  bytes(): Uint8Array {
+    const last = this.#last.subarray(0, this.#used);
+    return this.#full.length === 0 ? last : concatBytes([...this.#full, last]);
+  }
+}
+
 /** The v1 pieces of a request: SHA-1 of every `pieceLength` bytes. */
 class Pieces {
   readonly #pieceLength: number;
-  readonly #hashes: Uint8Array;
+  readonly #hashes: Hashes;
   readonly #digester: Digester;
   /** The start of a piece whose end comes later. */
   #rest: Uint8Array | null = null;
   #filled = 0;
-  #count = 0;
 
   constructor(pieceLength: number, total: number, digester: Digester) {
     this.#pieceLength = pieceLength;
-    this.#hashes = new Uint8Array(Math.ceil(total / pieceLength) * 20);
+    this.#hashes = new Hashes(20, Math.ceil(total / pieceLength));
     this.#digester = digester;
   }
 
@@ -302,7 +354,7 @@ class Pieces {
   async finish(): Promise<Uint8Array> {
     if (this.#filled > 0) await this.#start((this.#rest as Uint8Array).subarray(0, this.#filled));
     await this.#digester.end();
-    return this.#hashes;
+    return this.#hashes.bytes();
   }
 
   async #gather(part: Uint8Array): Promise<void> {
@@ -315,9 +367,7 @@ class Pieces {
   }
 
   async #start(piece: Uint8Array): Promise<void> {
-    const at = this.#count * 20;
-    this.#count += 1;
-    await this.#digester.start('sha1', piece, this.#hashes.subarray(at, at + 20));
+    await this.#digester.start('sha1', piece, this.#hashes.next());
   }
 }
 
@@ -366,27 +416,24 @@ class Tree {
   /** Leaves of a piece. */
   readonly #width: number;
   readonly #digester: Digester;
-  readonly #hasLayer: boolean;
   /** The hashes of blocks whose parents are not known yet. */
   readonly #leaves: Uint8Array;
   #count = 0;
   /** The hashes of the pieces so far. */
-  readonly #layer: Uint8Array;
-  #pieces = 0;
+  readonly #layer: Hashes;
 
-  constructor(file: RequestedFile, pieceLength: number, digester: Digester) {
+  constructor(length: number | null, pieceLength: number, digester: Digester) {
     this.#width = pieceLength / BLOCK_SIZE;
     this.#digester = digester;
-    this.#hasLayer = layerCount(file, pieceLength) > 0;
-    const blocks = Math.ceil(file.length / BLOCK_SIZE);
+    const blocks = Math.ceil((length ?? Number.POSITIVE_INFINITY) / BLOCK_SIZE);
     this.#leaves = new Uint8Array(Math.min(blocks, Math.max(this.#width, LEAVES_AT_ONCE)) * 32);
-    this.#layer = new Uint8Array(layerCount(file, pieceLength) * 32);
+    this.#layer = new Hashes(32, length === null || blocks <= this.#width ? 0 : Math.ceil(length / pieceLength));
   }
 
   /** @param bytes Whole blocks; only the last block of the file may be shorter. */
   async update(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; at += BLOCK_SIZE) {
-      if (this.#hasLayer && this.#count * 32 === this.#leaves.length) await this.#endPieces();
+      if (this.#count * 32 === this.#leaves.length) await this.#endPieces();
       const place = this.#count * 32;
       this.#count += 1;
       const block = bytes.subarray(at, at + BLOCK_SIZE);
@@ -399,11 +446,13 @@ class Tree {
     return this.#count * 32;
   }
 
-  /** Call it when the digester has ended. */
+  /** Call it when the digester has ended. A file that is no longer than a piece has no layer. */
   finish(): { root: Uint8Array; layer: Uint8Array } {
-    if (!this.#hasLayer) return { root: merkleRoot(this.#hashes(), ZERO_HASH), layer: this.#layer };
+    const isShort = this.#layer.bytes().length === 0 && this.#count <= this.#width;
+    if (isShort) return { root: merkleRoot(this.#hashes(), ZERO_HASH), layer: new Uint8Array(0) };
     this.#reduce();
-    return { root: merkleRoot(hashesIn(this.#layer), zeroRoot(this.#width)), layer: this.#layer };
+    const layer = this.#layer.bytes();
+    return { root: merkleRoot(hashesIn(layer), zeroRoot(this.#width)), layer };
   }
 
   async #endPieces(): Promise<void> {
@@ -419,10 +468,8 @@ class Tree {
   /** Hashes the leaves to pieces. */
   #reduce(): void {
     const leaves = this.#hashes();
-    for (let i = 0; i < leaves.length; i += this.#width) {
-      this.#layer.set(merkleRoot(leaves.slice(i, i + this.#width), ZERO_HASH, this.#width), this.#pieces * 32);
-      this.#pieces += 1;
-    }
+    for (let i = 0; i < leaves.length; i += this.#width)
+      this.#layer.next().set(merkleRoot(leaves.slice(i, i + this.#width), ZERO_HASH, this.#width));
     this.#count = 0;
   }
 }

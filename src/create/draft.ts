@@ -203,10 +203,10 @@ export class TorrentCreate implements Draft {
   generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
   generateExt(options?: GenerateExtOptions & { bencode?: boolean }): Promise<Uint8Array | DumpedDictionary>;
   async generateExt(options: GenerateExtOptions & { bencode?: boolean } = {}) {
-    const maker = await import('./libtorrent.ts');
-    const checked = checkOptions(options, maker.GENERATE_EXT, { example: "{ version: 'v1' }" });
+    const { GENERATE_EXT, generateExt } = await import('./libtorrent.ts');
+    const checked = checkOptions(options, GENERATE_EXT, { example: "{ version: 'v1' }" });
     const { output, force = false, bencode = false } = checked;
-    const torrent = await maker.generateExt(this, checked);
+    const torrent = await generateExt(this, checked);
     if (output != null) await torrent.write(output, { force });
     return bencode ? torrent.bencode() : torrent.modelDumpTorrent();
   }

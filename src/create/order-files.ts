@@ -46,10 +46,7 @@ interface Ordered<File extends TableFile> {
 
 async function orderedFiles<File extends TableFile>(table: FileTable<File>, order: FileOrder): Promise<Ordered<File>> {
   const addon = table.length < MANY_FILES ? null : addonOrNull();
-  if (!addon) {
-    const rows = order === 'v1' ? sortV1(table.rows()) : sortV2(table.rows());
-    return { files: new FileTable<File>(rows), collision: order === 'v2' ? collisionIn(rows) : -1 };
-  }
+  if (!addon) return orderedRows(table, order);
   const { columns } = table;
   const lower = order === 'v1' && !isAscii(columns.paths.bytes) ? await lowerCased(columns.paths) : null;
   const sorted = await tableResult(addon.sortFiles(columns, order === 'v1', lower));
@@ -59,6 +56,11 @@ async function orderedFiles<File extends TableFile>(table: FileTable<File>, orde
       ? { root: data.root, columns: sorted.columns }
       : Array.from(sorted.order, (index) => data[index] as File);
   return { files: new FileTable<File>(files, sorted.facts), collision: sorted.collision };
+}
+
+function orderedRows<File extends TableFile>(table: FileTable<File>, order: FileOrder): Ordered<File> {
+  const rows = order === 'v1' ? sortV1(table.rows()) : sortV2(table.rows());
+  return { files: new FileTable<File>(rows), collision: order === 'v2' ? collisionIn(rows) : -1 };
 }
 
 /** The first file of a list in v2 order whose path equals the path before it, or leads through it; else -1. */

@@ -1,6 +1,6 @@
 /** The functions that Node and browsers have in different ways, as browsers have them: node.ts has the same names, and describes them. */
-import { sha1 } from '@noble/hashes/legacy.js';
-import { sha256 } from '@noble/hashes/sha2.js';
+import { _SHA1 } from '@noble/hashes/legacy.js';
+import { _SHA256 } from '@noble/hashes/sha2.js';
 
 export const MAX_BYTES = 2 ** 31;
 export const MAX_TEXT = 2 ** 29 - 24;
@@ -160,7 +160,7 @@ export interface Hasher {
 }
 
 export function createHasher(algorithm: 'sha1' | 'sha256'): Hasher {
-  return (algorithm === 'sha1' ? sha1 : sha256).create();
+  return new (algorithm === 'sha1' ? _SHA1 : _SHA256)();
 }
 
 export function hashHex(algorithm: 'sha1' | 'sha256', bytes: Uint8Array): string {

@@ -10,8 +10,8 @@ const PIECE_LENGTH = 2 ** 18;
 /** The first round warms the threads and the memory up. */
 const ROUNDS = 2;
 
-/** The rate of hashing from memory, in bytes per second. */
-export async function hashRate(version: TorrentVersion, options: GenerateOptions): Promise<number> {
+/** The rate of hashing from memory, in bytes per second; null in browsers. */
+export async function hashRate(version: TorrentVersion, options: GenerateOptions): Promise<number | null> {
   const { engine = defaultEngine() } = options;
   const resources = checkedResources(options, version);
   const data = new Uint8Array(BYTES_PER_THREAD * resources.threads);

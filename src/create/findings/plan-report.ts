@@ -12,9 +12,9 @@ import { checkVersion, hasAllSizes, type LayoutOptions, layOutTorrent, type Torr
 import { clientFindings } from './client-findings.ts';
 import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
-import { linkFindings } from './link-findings.ts';
 import { nameFindings } from './name-findings.ts';
 import { limitFindings } from './reader-limits.ts';
+import { type LeftOut, leftOutFindings, linkFindings } from './scan-findings.ts';
 import { SizesOf } from './torrent-sizes.ts';
 import { trackerFindings } from './tracker-findings.ts';
 
@@ -40,7 +40,7 @@ export interface PlanReport {
   padBytes: number;
   /** Estimated bytes of the `.torrent` file; null if a size is unknown. Equal files make it smaller. */
   torrentSize: number | null;
-  /** The measured rate of hashing from memory, in bytes per second; null unless a rate was asked for. A disk may be slower. */
+  /** The measured rate of hashing from memory, in bytes per second; null unless a rate was asked for, and in browsers. A disk may be slower. */
   bytesPerSecond: number | null;
   /** Estimated seconds of hashing at that rate; null if the rate or a size is unknown. */
   seconds: number | null;
@@ -130,7 +130,7 @@ export async function planOf(draft: Draft, options: GenerateOptions): Promise<Pl
   const { totalSize } = description;
   if (!layout || layout.files.totalLength === 0) return description;
   const bytesPerSecond = await hashRate(description.version, options);
-  const seconds = totalSize === null ? null : totalSize / bytesPerSecond;
+  const seconds = totalSize === null || bytesPerSecond === null ? null : totalSize / bytesPerSecond;
   return { ...description, bytesPerSecond, seconds };
 }
 
@@ -206,45 +206,4 @@ export function findingOfError({ code, message, path, option: named }: MetainfoE
   const option = isName ? named : (named ?? ADVISED[code]);
   const advice = isName ? 'Choose another name.' : (ADVICE[code] ?? '');
   return { code, severity: 'error', path: path ?? null, message, advice, ...(option && { option }) };
-}
-
-/** The most names that a message lists. */
-const MAX_NAMES = 3;
-
-/** An entry that the scan left out. */
-interface LeftOut {
-  path: string;
-  reason: LeftOutReason;
-}
-
-/** How findings speak of entries that were left out. */
-const LEFT_OUT: Record<LeftOutReason, Pick<Finding, 'code' | 'severity' | 'advice'> & { what: string }> = {
-  unreadable: {
-    code: 'left_out',
-    severity: 'warning',
-    what: 'without permission to read',
-    advice: 'Change the permissions if they belong to the torrent.',
-  },
-  link: { code: 'left_out', severity: 'hint', what: 'that are symbolic links', advice: '' },
-  hidden: { code: 'left_out', severity: 'hint', what: 'with hidden names', advice: '' },
-  system: {
-    code: 'system_files',
-    severity: 'hint',
-    what: 'of operating systems, or unfinished outputs,',
-    advice: 'Name such a file as a path to add it.',
-  },
-};
-
-function leftOutFindings(leftOut: readonly LeftOut[]): Finding[] {
-  return (Object.keys(LEFT_OUT) as LeftOutReason[]).flatMap((reason) => {
-    const paths = leftOut.flatMap((entry) => (entry.reason === reason ? [entry.path] : []));
-    const [first] = paths;
-    if (first === undefined) return [];
-    const { what, ...finding } = LEFT_OUT[reason];
-    const names = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
-    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
-    const count = paths.length === 1 ? '1 entry' : `${paths.length} entries`;
-    const message = `${count} ${what} left out: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
-    return [{ ...finding, path: first, message }];
-  });
 }

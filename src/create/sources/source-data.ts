@@ -108,3 +108,12 @@ export function ignoreFailure(action: () => unknown): void {
     // The same as a promise that rejects.
   }
 }
+
+const DEFAULT_REQUEST = 2 ** 20;
+
+/** The longest request that the range readers among sources ask for. */
+export function requestSizeOf(sources: readonly { stream?: StreamData | undefined }[]): number {
+  const sizes = sources.map(({ stream }) => (stream as Partial<RangeReader> | undefined)?.requestSize);
+  const asked = sizes.filter((size) => Number.isSafeInteger(size) && (size as number) > 0) as number[];
+  return asked.length === 0 ? DEFAULT_REQUEST : Math.max(...asked);
+}

@@ -13,7 +13,7 @@ import { JobGroup } from '../../jobs/job-group.ts';
 import type { RunningJob } from '../../jobs/watch.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
 import type { LaidOutFile, TorrentLayout } from '../torrent-layout.ts';
-import { MEMORY_CHANGED, type RangeReader, sourceError } from './source-data.ts';
+import { MEMORY_CHANGED, requestSizeOf, sourceError } from './source-data.ts';
 import { type ReadAhead, SourceReader } from './source-reader.ts';
 import { memoryReader, type SourceFile } from './sources.ts';
 
@@ -40,7 +40,6 @@ const V2_SEGMENT = 8 * 2 ** 20;
 /** Streams that are read at once if each is hashed by itself. They may all come from one server. */
 const STREAMS_AT_ONCE = 4;
 const REQUESTS_AT_ONCE = 4;
-const DEFAULT_REQUEST = 2 ** 20;
 
 /** The hash jobs of one kind: how many run at once, and the resources of each. */
 interface JobKind {
@@ -99,7 +98,7 @@ export class StreamJobs {
       room: half,
       small,
       streams: streams.length,
-      requestSize: readSize ?? requestSizeOf(layout),
+      requestSize: readSize ?? requestSizeOf(streams.map((index) => files.at(index) as LaidOutFile)),
     });
     this.segmentSize = shares.segmentSize;
     this.segments = new BufferPool(shares.segmentCount, shares.segmentSize);
@@ -236,13 +235,6 @@ function requireRoom({ version, pieceLength }: StreamLayout, memoryLimit: number
   if (version === 'v2' || least <= memoryLimit) return;
   const message = `Streams need memory for two pieces: memoryLimit must be at least ${least}, not ${memoryLimit}.`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { option: { memoryLimit: null } });
-}
-
-/** The longest request that a range reader asks for. */
-function requestSizeOf({ files, streams }: StreamLayout): number {
-  const sizes = streams.map((index) => (files.at(index)?.stream as Partial<RangeReader> | undefined)?.requestSize);
-  const asked = sizes.filter((size) => Number.isSafeInteger(size) && (size as number) > 0) as number[];
-  return asked.length === 0 ? DEFAULT_REQUEST : Math.max(...asked);
 }
 
 interface MemoryNeeds extends Pick<TorrentLayout, 'version' | 'pieceLength'> {

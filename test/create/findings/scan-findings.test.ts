@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { linkFindings } from '../../../src/create/findings/link-findings.ts';
+import { linkFindings } from '../../../src/create/findings/scan-findings.ts';
 import type { LaidOutFile } from '../../../src/create/torrent-layout.ts';
 import { FileTable } from '../../../src/layout/file-table.ts';
 

@@ -1,4 +1,5 @@
-/** Finds stored links that lead to a file or folder which the torrent does not have. */
+/** Findings that only a scan of a disk has: links whose target is missing, and entries that were left out. */
+import type { LeftOutReason } from '../../disk/scan.ts';
 import { shown } from '../../errors/errors.ts';
 import type { FileTable } from '../../layout/file-table.ts';
 import type { LaidOutFile } from '../torrent-layout.ts';
@@ -46,4 +47,46 @@ function linkIn(path: string, links: ReadonlyMap<string, string>): string | null
     if (links.has(start)) return start;
     if (end < 0) return null;
   }
+}
+
+/** The most names that a message lists. */
+const MAX_NAMES = 3;
+
+/** An entry that the scan left out. */
+export interface LeftOut {
+  path: string;
+  reason: LeftOutReason;
+}
+
+/** How findings speak of entries that were left out. */
+const LEFT_OUT: Record<LeftOutReason, Pick<Finding, 'code' | 'severity' | 'advice'> & { what: string }> = {
+  unreadable: {
+    code: 'left_out',
+    severity: 'warning',
+    what: 'without permission to read',
+    advice: 'Change the permissions if they belong to the torrent.',
+  },
+  link: { code: 'left_out', severity: 'hint', what: 'that are symbolic links', advice: '' },
+  hidden: { code: 'left_out', severity: 'hint', what: 'with hidden names', advice: '' },
+  system: {
+    code: 'system_files',
+    severity: 'hint',
+    what: 'of operating systems, or unfinished outputs,',
+    advice: 'Name such a file as a path to add it.',
+  },
+};
+
+/** One finding for all entries that were left out for the same reason. */
+export function leftOutFindings(leftOut: readonly LeftOut[]): Finding[] {
+  return (Object.keys(LEFT_OUT) as LeftOutReason[]).flatMap((reason) => {
+    const paths = leftOut.flatMap((entry) => (entry.reason === reason ? [entry.path] : []));
+    const [first] = paths;
+    if (first === undefined) return [];
+    const { what, ...finding } = LEFT_OUT[reason];
+    const names = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
+    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+    const count = paths.length === 1 ? '1 entry' : `${paths.length} entries`;
+    const message = `${count} ${what} left out: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
+    return [{ ...finding, path: first, message }];
+  });
 }
