@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
-import { withoutComments } from './comments.mjs';
+import { COMPACT } from './compact.mjs';
 import { licensesOf } from './licenses.mjs';
 import { root } from './setup.mjs';
 
@@ -107,7 +107,7 @@ const { metafile, outputFiles } = await build({
   outdir: folder,
   bundle: true,
   platform: 'browser',
-  target: 'es2023',
+  ...COMPACT,
   format: 'esm',
   tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
   plugins: [forBrowsers],
@@ -118,5 +118,5 @@ const { metafile, outputFiles } = await build({
 // tsc has made a file of each module of the bundle.
 for (const name of readdirSync(folder)) if (name.endsWith('.js')) rmSync(path.join(folder, name));
 requireNoNode(outputFiles[0].text);
-writeFileSync(path.join(folder, 'index.js'), withoutEffects(withoutComments(outputFiles[0].text)));
+writeFileSync(path.join(folder, 'index.js'), withoutEffects(outputFiles[0].text));
 writeFileSync(path.join(folder, 'licenses.txt'), licensesOf(metafile));

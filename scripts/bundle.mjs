@@ -1,18 +1,29 @@
-// Takes the comments out of the library's modules, and bundles the command.
+// Takes what only readers need out of the library's modules, and bundles the command.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { build } from 'esbuild';
-import { withoutComments } from './comments.mjs';
+import { build, transformSync } from 'esbuild';
+import { COMPACT } from './compact.mjs';
 import { licensesOf } from './licenses.mjs';
 import { root } from './setup.mjs';
 
-// They are a fifth of the library's JavaScript.
 const dist = path.join(root, 'dist');
 for (const name of readdirSync(dist, { recursive: true })) {
   const file = path.join(dist, name);
-  if (name.endsWith('.js')) writeFileSync(file, withoutComments(readFileSync(file, 'utf8')));
+  if (name.endsWith('.js')) writeFileSync(file, transformSync(readFileSync(file, 'utf8'), COMPACT).code);
 }
+
+/** The types that an entry leads to. Others describe what only the command uses. */
+const reached = new Set();
+const reach = (file) => {
+  if (reached.has(file)) return;
+  reached.add(file);
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()'(\.[^']+)\.ts'/g))
+    reach(path.resolve(path.dirname(file), `${name}.d.ts`));
+};
+for (const entry of ['index', 'browser/index', 'bullmq/index']) reach(path.join(dist, `${entry}.d.ts`));
+for (const name of readdirSync(dist, { recursive: true }))
+  if (name.endsWith('.d.ts') && !reached.has(path.join(dist, name))) rmSync(path.join(dist, name));
 
 /** Modules that load slowly and that few runs need. */
 const LAZY = ['node:child_process', 'node:crypto'];
@@ -57,6 +68,7 @@ const { metafile, outputFiles } = await build({
   format: 'cjs',
   // Fewer bytes to read. Names stay, for stacks.
   minifyWhitespace: true,
+  minifySyntax: true,
   // The form that src/cli/main.cts runs. To add the wrapper there would copy the text.
   banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
   footer: { js: '})' },

@@ -124,7 +124,7 @@ export function buildTypeScript() {
     title: 'compiling TypeScript',
     inputs: [
       ...['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
-      ...['bundle', 'bundle-browser', 'code-cache', 'comments', 'licenses'].map((name) => `scripts/${name}.mjs`),
+      ...['bundle', 'bundle-browser', 'code-cache', 'compact', 'licenses'].map((name) => `scripts/${name}.mjs`),
     ],
     // The code cache is for one version of Node.
     salt: process.version,
