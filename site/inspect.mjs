@@ -1,4 +1,5 @@
-// Builds the page /inspect, which looks into torrents and makes them in the browser: three files and a service worker.
+// Builds the page /inspect, which looks into torrents and makes them in the browser: three files and a service worker. The worker lies
+// above them, because it also keeps /errors.html.
 import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -12,11 +13,10 @@ const SOURCES = path.join(root, 'site/inspect');
  * @param folder The folder of the site's files.
  */
 export async function buildInspect(folder) {
-  const target = path.join(folder, 'inspect');
   await build({
     absWorkingDir: root,
-    entryPoints: { page: path.join(SOURCES, 'main.tsx'), worker: path.join(SOURCES, 'worker.js') },
-    outdir: target,
+    entryPoints: { 'inspect/page': path.join(SOURCES, 'app.tsx'), 'inspect-worker': path.join(SOURCES, 'worker.js') },
+    outdir: folder,
     bundle: true,
     minify: true,
     platform: 'browser',
@@ -36,5 +36,5 @@ export async function buildInspect(folder) {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  for (const name of ['index.html', 'page.css']) cpSync(path.join(SOURCES, name), path.join(target, name));
+  for (const name of ['index.html', 'page.css']) cpSync(path.join(SOURCES, name), path.join(folder, 'inspect', name));
 }

@@ -1,11 +1,11 @@
-/** The page: opens dropped or chosen files and pasted links, and shows the view that fits. */
+/** The page: opens dropped or chosen files and pasted links, shows the view that fits, and keeps itself for use without a network. */
 import type { FoundFolder, GivenFiles, Magnet, Torrent } from 'metainfo/browser';
 import { DEFAULT_LIMITS, filesFrom, formatMagnet, parseMagnet, Torrent as Torrents } from 'metainfo/browser';
-import { defineComponent, nextTick, onMounted, ref, shallowRef } from 'vue';
+import { createApp, defineComponent, nextTick, onMounted, ref, shallowRef, withModifiers } from 'vue';
 import { formatBytes } from '../../src/text/format.ts';
 import { CreateTorrent } from './create-torrent.tsx';
 import type { Reports } from './model.ts';
-import { Choose, type Field, Fields, Findings, inputValue, Problem } from './parts.tsx';
+import { Choose, Failure, type Field, Fields, Findings, Input, inputValue } from './parts.tsx';
 import { type Opened, TorrentView } from './torrent-view.tsx';
 
 type View =
@@ -28,36 +28,32 @@ function reportsOn(bytes: Uint8Array): Reports {
   return { default: inspect('default'), strict: inspect('strict'), compat: inspect('compat') };
 }
 
-function fieldsOf(magnet: Magnet): Field[] {
-  return [
+function MagnetView({ magnet }: { magnet: Magnet }) {
+  const fields: Field[] = [
     ['name', magnet.displayName],
     ['size', magnet.length === null ? null : formatBytes(magnet.length)],
-    ['trackers', magnet.trackers.join('\n')],
-    ['webseeds', magnet.webseeds.join('\n')],
-    ['torrent file at', [...magnet.exactSources, ...magnet.acceptableSources].join('\n')],
-    ['peers', magnet.peers.map(({ host, port }) => `${host}:${port}`).join('\n')],
+    ['trackers', magnet.trackers],
+    ['webseeds', magnet.webseeds],
+    ['torrent file at', [...magnet.exactSources, ...magnet.acceptableSources]],
+    ['peers', magnet.peers.map(({ host, port }) => `${host}:${port}`)],
     ['selected files', magnet.selectOnly?.map((range) => [...new Set(range)].join('–')).join(', ')],
-    ['others', magnet.extra.map((pair) => pair.join('=')).join('\n')],
+    ['others', magnet.extra.map((pair) => pair.join('='))],
     ['infohash v1', magnet.infohashV1, true],
     ['infohash v2', magnet.infohashV2, true],
     ['magnet link', formatMagnet(magnet), true],
   ];
-}
-
-function MagnetView({ magnet }: { magnet: Magnet }) {
   return (
     <>
       <h1 tabindex="-1">Magnet link</h1>
       <section>
-        <Fields fields={fieldsOf(magnet)} />
+        <Fields fields={fields} />
         <Findings findings={magnet.warnings} />
       </section>
     </>
   );
 }
-MagnetView.props = ['magnet'];
 
-export const App = defineComponent(() => {
+const App = defineComponent(() => {
   const view = shallowRef<View>({ kind: 'start' });
   /** Vue makes each view anew. */
   const shown = ref(0);
@@ -119,32 +115,24 @@ export const App = defineComponent(() => {
       <h1 tabindex="-1">Look into a torrent, or make one</h1>
       <section class="drop">
         <h2>Drop files on this page</h2>
-        <ul>
-          <li>
-            <b>A torrent:</b> see its fields, files, pieces and issues, and edit it.
-          </li>
-          <li>
-            <b>Files or a folder:</b> make a torrent of them.
-          </li>
-          <li>
-            <b>A torrent and its content:</b> verify the content.
-          </li>
-        </ul>
-        <Choose onChoose={openFiles} />
+        <Fields
+          fields={[
+            ['a torrent', 'see its fields, files, pieces and issues, and edit it'],
+            ['files, a folder', 'make a torrent of them'],
+            ['both', 'verify the content'],
+          ]}
+        />
+        <Choose choose={openFiles} />
         <p class="soft">Nothing leaves this device. The page works without a network.</p>
       </section>
       <section>
-        <form
-          class="form"
-          onSubmit={(event: Event) => {
-            event.preventDefault();
-            openLink(link.value);
-          }}
-        >
-          <label class="wide">
-            Or paste a magnet link
-            <input value={link.value} spellcheck="false" onInput={(event: Event) => (link.value = inputValue(event))} />
-          </label>
+        <form onSubmit={withModifiers(() => openLink(link.value), ['prevent'])}>
+          <Input
+            label="Or paste a magnet link"
+            value={link.value}
+            spellcheck={false}
+            onInput={(event: Event) => (link.value = inputValue(event))}
+          />
           <button type="submit">Open the link</button>
         </form>
       </section>
@@ -162,16 +150,25 @@ export const App = defineComponent(() => {
         <a href="/">metainfo</a>
         <a href="/start.html">Getting started</a>
         <a href="/contents.html">Documentation</a>
-        {view.value.kind === 'start' ? null : (
-          <button type="button" onClick={() => attempt(() => show({ kind: 'start' }))}>
-            Start over
-          </button>
-        )}
+        {view.value.kind === 'start' ? null : <a href="/inspect/">Start over</a>}
       </nav>
       <main class={isOver.value ? 'over' : ''}>
-        <Problem error={error.value} />
+        <Failure error={error.value} />
         {content(view.value, shown.value)}
       </main>
     </>
   );
 });
+
+// The choice that the documentation stores.
+const appearance = localStorage.getItem('vitepress-theme-appearance');
+if (appearance === 'dark' || appearance === 'light') document.documentElement.style.colorScheme = appearance;
+createApp(App).mount('#app');
+
+const WORKER = '/inspect-worker.js';
+/** Not in the types of TypeScript yet, nor in all browsers. */
+const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy(name: string, rules: object): void } };
+// The only string that becomes a script.
+trustedTypes?.createPolicy('default', { createScriptURL: (url: string) => (url === WORKER ? url : null) });
+// Pages without https have no service workers.
+for (const scope of ['/inspect/', '/errors.html']) navigator.serviceWorker?.register(WORKER, { scope });

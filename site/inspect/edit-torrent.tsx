@@ -2,7 +2,7 @@
 import { edit, type Finding, type Torrent, type TorrentChanges } from 'metainfo/browser';
 import { computed, defineComponent, shallowReactive } from 'vue';
 import { tiersIn, tiersText } from './model.ts';
-import { download, type Field, Fields, Findings, inputValue, Problem } from './parts.tsx';
+import { download, Failure, type Field, Fields, Findings, Input, inputValue, TRACKERS } from './parts.tsx';
 
 export const EditTorrent = defineComponent(
   ({ torrent }: { torrent: Torrent }) => {
@@ -28,12 +28,10 @@ export const EditTorrent = defineComponent(
         return { edited: null, warnings, error };
       }
     });
-    const input = (name: 'comment' | 'source', label: string) => (
-      <label>
-        {label}
-        <input value={fields[name]} onInput={(event: Event) => (fields[name] = inputValue(event))} />
-      </label>
-    );
+    const input = (name: 'trackers' | 'comment' | 'source', label: string, rows?: number) => {
+      const onInput = (event: Event) => (fields[name] = inputValue(event));
+      return <Input label={label} value={fields[name]} onInput={onInput} {...(rows && { rows })} />;
+    };
     const hashes = (version: string, old: string | null, edited: string | null | undefined): Field[] => [
       [`${version} before`, old],
       [`${version} after`, edited === old && old ? `${old} (the same)` : edited],
@@ -43,23 +41,15 @@ export const EditTorrent = defineComponent(
       return (
         <section>
           <h2>Edit</h2>
-          <div class="form">
-            <label class="wide">
-              Trackers, one on each line; a blank line begins a tier
-              <textarea
-                rows="4"
-                spellcheck="false"
-                value={fields.trackers}
-                onInput={(event: Event) => (fields.trackers = inputValue(event))}
-              />
-            </label>
-            {input('comment', 'Comment')}
-            {input('source', 'Source (changes the infohash)')}
-            <label class="check">
-              <input type="checkbox" checked={fields.private} onChange={() => (fields.private = !fields.private)} />
-              Private (changes the infohash)
-            </label>
-          </div>
+          {input('trackers', TRACKERS, 4)}
+          {input('comment', 'Comment')}
+          {input('source', 'Source (changes the infohash)')}
+          <Input
+            label="Private (changes the infohash)"
+            type="checkbox"
+            checked={fields.private}
+            onChange={() => (fields.private = !fields.private)}
+          />
           <h3>Infohash</h3>
           <div aria-live="polite">
             <Fields
@@ -70,7 +60,7 @@ export const EditTorrent = defineComponent(
             />
           </div>
           <Findings findings={warnings} />
-          <Problem error={error} />
+          <Failure error={error} />
           <button type="button" disabled={!edited} onClick={() => edited && download(edited.bencode(), torrent.name)}>
             Download the edited torrent
           </button>

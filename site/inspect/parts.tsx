@@ -1,104 +1,130 @@
-/** The parts that several views share: fields, problems, pictures, jobs and downloads. */
-import { AbortError, type Finding, type Issue, type Progress } from 'metainfo/browser';
-import { defineComponent, onUnmounted, ref, shallowRef } from 'vue';
+/** The parts that several views share: fields, inputs, problems, pictures, jobs and downloads. */
+import { AbortError, type GenerateOptions, type Issue, type Progress } from 'metainfo/browser';
+import { type InputHTMLAttributes, onUnmounted, ref, shallowRef } from 'vue';
 import { formatBytes, formatDuration } from '../../src/text/format.ts';
 import { printable } from '../../src/text/printable.ts';
 import type { Box, Drawing } from './model.ts';
 
+/** The label of an input for trackers. */
+export const TRACKERS = 'Trackers, one on each line; a blank line begins a tier';
+
 /** The value of an input that changed. */
 export const inputValue = ({ target }: Event) => (target as HTMLInputElement).value;
 
-/** A text with a button that copies it. */
-export const Copyable = defineComponent(
-  ({ text, label }: { text: string; label: string }) => {
-    const status = ref('');
-    const copy = () =>
-      navigator.clipboard.writeText(text).then(
-        () => (status.value = 'Copied'),
-        () => (status.value = 'Not allowed'),
-      );
-    return () => (
-      <span class="copyable">
-        <code tabindex="0">{printable(text)}</code>
-        <button type="button" aria-label={`Copy ${label}`} onClick={copy}>
-          Copy
-        </button>
-        <small role="status">{status.value}</small>
-      </span>
-    );
-  },
-  { props: ['text', 'label'] },
-);
+/** An input with its label; with `rows`, one of several lines. */
+export function Input({ label, ...rest }: { label: string; rows?: number } & InputHTMLAttributes) {
+  const input = rest.rows ? <textarea spellcheck="false" {...rest} /> : <input {...rest} />;
+  // biome-ignore lint/a11y/noLabelWithoutControl: it contains the input
+  return <label>{rest.type === 'checkbox' ? [input, ' ', label] : [label, input]}</label>;
+}
+// Otherwise the label gets the listeners too.
+Input.inheritAttrs = false;
 
 /** A field: its name and its value, one or several lines. Fields without a value are left out. */
-export type Field = [name: string, value: string | null | undefined, canCopy?: true];
+export type Field = [name: string, value: string | readonly string[] | null | undefined, canCopy?: true];
+
+/** Further lines of a field are counted. */
+const MOST_LINES = 200;
 
 export function Fields({ fields }: { fields: Field[] }) {
-  const present = fields.filter(([, value]) => value);
-  const lines = (value: string) => value.split('\n').map((line, i) => <bdi key={i}>{printable(line)}</bdi>);
+  const lines = (all: readonly string[]) => {
+    const more = all.length > MOST_LINES ? [`and ${all.length - MOST_LINES} more`] : [];
+    return [...all.slice(0, MOST_LINES), ...more].map((line, i) => <bdi key={i}>{printable(line)}</bdi>);
+  };
   return (
     <dl class="fields">
-      {present.map(([name, value = '', canCopy]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{canCopy ? <Copyable text={value ?? ''} label={name} /> : lines(value ?? '')}</dd>
-        </div>
-      ))}
+      {fields.map(([name, value, canCopy]) =>
+        value?.length ? (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{canCopy ? <Copyable text={String(value)} name={name} /> : lines([value].flat())}</dd>
+          </div>
+        ) : null,
+      )}
     </dl>
   );
 }
-Fields.props = ['fields'];
 
-/** A code, as a link to its explanation. */
-export function Code({ code }: { code: string }) {
+/** A text with a button that copies it. */
+function Copyable({ text, name }: { text: string; name: string }) {
+  const copy = async ({ currentTarget }: Event) => {
+    const status = (currentTarget as Element).nextElementSibling as Element;
+    const copied = navigator.clipboard.writeText(text);
+    status.textContent = await copied.then(
+      () => 'Copied',
+      () => 'Not allowed',
+    );
+  };
   return (
-    <a href={`/errors.html#${code}`}>
-      <code>{code}</code>
-    </a>
+    <div class="buttons">
+      <code tabindex="0">{printable(text)}</code>
+      <span>
+        <button type="button" aria-label={`Copy ${name}`} onClick={copy}>
+          Copy
+        </button>
+        <small role="status" />
+      </span>
+    </div>
   );
 }
-Code.props = ['code'];
 
-/** Findings of a plan or an edit, or issues. */
-export function Findings({ findings }: { findings: readonly (Finding | Issue)[] }) {
-  const textOf = (finding: Finding | Issue) =>
-    printable('advice' in finding ? `${finding.message} ${finding.advice}` : finding.message);
+/** What is shown of a finding, an issue or an error. Only errors of the library have codes. */
+interface Problem {
+  code?: string;
+  severity?: string;
+  /** In each profile, instead of one severity. */
+  severities?: Readonly<Record<string, string>>;
+  message: string;
+  advice?: string;
+  spec?: string;
+  path?: string | readonly (string | number)[] | null;
+  offset?: number;
+}
+
+/** Problems: the code of each as a link to its explanation, its place and its message. */
+export function Findings({ findings }: { findings: readonly Problem[] }) {
+  const item = ({ code, severity = 'error', severities, message, advice, spec, path, offset }: Problem) => (
+    <>
+      {Object.entries(severities ?? { '': severity }).map(([profile, its]) => (
+        <b class={its}>{profile ? `${profile}: ${its} ` : `${its} `}</b>
+      ))}
+      {code ? <a href={`/errors.html#${code}`}>{code}</a> : null}{' '}
+      <code>
+        {[path ?? [], offset === undefined ? [] : `byte ${offset}`].flat().map(String).map(printable).join(' › ')}
+      </code>
+      <p>{printable([message, spec && `(${spec})`, advice].filter(Boolean).join(' '))}</p>
+    </>
+  );
   return (
     <ul class="findings">
       {findings.map((finding, i) => (
-        <li key={i} class={finding.severity}>
-          <b>{finding.severity}</b> <Code code={finding.code} /> {textOf(finding)}
-        </li>
+        <li key={i}>{item(finding)}</li>
       ))}
     </ul>
   );
 }
-Findings.props = ['findings'];
 
 /** An error, with its issues if it has any. */
-export function Problem({ error }: { error: unknown }) {
+export function Failure({ error }: { error: unknown }) {
   if (!error) return null;
-  const { code, message, offset, issues = [] } = error as Partial<Finding & { offset: number; issues: Issue[] }>;
-  const place = offset === undefined ? '' : ` (byte ${offset})`;
-  const text = printable(message ?? String(error)) + place;
+  const { issues = [] } = error as { issues?: Issue[] };
   return (
     <div class="problem" role="alert">
-      {issues.length > 0 ? <Findings findings={issues} /> : [code ? <Code code={code} /> : '', ` ${text}`]}
+      <Findings findings={issues.length > 0 ? issues : [error as Problem]} />
     </div>
   );
 }
-Problem.props = ['error'];
 
 /** Rows of boxes to scale. Screen readers read them as lists. */
-export function Picture({ drawing, marked }: { drawing: Drawing; marked?: Pick<Box, 'from' | 'to'> }) {
+export function Picture({ drawing }: { drawing: Drawing }) {
   const percent = (bytes: number) => `${(bytes / drawing.width) * 100}%`;
-  const place = ({ from, to }: Pick<Box, 'from' | 'to'>) => ({ left: percent(from), width: percent(to - from) });
+  const place = ({ from, to }: Box) => ({ left: percent(from), width: percent(to - from) });
   return (
     <div class="picture">
       {drawing.rows.map(({ name, boxes }) => (
         <div key={name}>
-          <span>{name}</span>
-          <ul aria-label={name} class={boxes[0]?.detail ? 'tall' : ''}>
+          <span class="soft">{name}</span>
+          <ul aria-label={name}>
             {boxes.map((box, i) => (
               <li key={i} class={box.kind} style={place(box)} title={`${box.label} ${box.detail}`}>
                 <span>{box.label}</span>
@@ -106,19 +132,13 @@ export function Picture({ drawing, marked }: { drawing: Drawing; marked?: Pick<B
               </li>
             ))}
           </ul>
-          {marked ? <i class="mark" style={place(marked)} /> : null}
         </div>
       ))}
     </div>
   );
 }
-Picture.props = ['drawing', 'marked'];
 
-/** How a job reports its progress, and learns that it is cancelled. */
-interface JobOptions {
-  signal: AbortSignal;
-  onProgress: (progress: Progress) => void;
-}
+type JobOptions = Required<Pick<GenerateOptions, 'signal' | 'onProgress'>>;
 
 /** A job that the user can start and cancel. */
 export function useJob(work: (options: JobOptions) => Promise<void>) {
@@ -160,7 +180,7 @@ export function JobProgress({ job }: { job: ReturnType<typeof useJob> }) {
     <div>
       <span role="status">{job.status.value}</span>
       {job.running.value ? (
-        <div class="running">
+        <div class="buttons">
           <progress aria-label="Bytes hashed" max={totalBytes || 1} value={bytes} />
           <span>{text}</span>
           <button type="button" onClick={job.cancel}>
@@ -169,17 +189,16 @@ export function JobProgress({ job }: { job: ReturnType<typeof useJob> }) {
           <bdi class="cut">{printable(file)}</bdi>
         </div>
       ) : null}
-      <Problem error={job.error.value} />
+      <Failure error={job.error.value} />
     </div>
   );
 }
-JobProgress.props = ['job'];
 
 /** Buttons that choose files or a folder. */
-export function Choose({ onChoose }: { onChoose: (files: File[]) => void }) {
+export function Choose({ choose }: { choose: (files: File[]) => void }) {
   const take = ({ target }: Event) => {
     const input = target as HTMLInputElement;
-    if (input.files?.length) onChoose(Array.from(input.files));
+    if (input.files?.length) choose(Array.from(input.files));
     // The same files can be chosen again.
     input.value = '';
   };
@@ -198,7 +217,6 @@ export function Choose({ onChoose }: { onChoose: (files: File[]) => void }) {
     </div>
   );
 }
-Choose.props = ['onChoose'];
 
 /** Gives bytes to the user as a file. */
 export function download(bytes: Uint8Array, name: string): void {

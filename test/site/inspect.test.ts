@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  foldersOf,
-  isGood,
   issueRows,
-  largestOf,
   overviewOf,
   piecesOf,
   placedFiles,
   rowsOf,
   runsOf,
-  shownPath,
+  sizesOf,
+  stateOf,
   tiersIn,
   tiersText,
   treeOf,
@@ -32,13 +30,13 @@ test('a hybrid is drawn with its pad files, v1 pieces, piece layers and pieces r
   const torrent = await make('hybrid');
   const files = placedFiles(torrent);
   assert.deepEqual(
-    files.map(({ start, length, isPad }) => [start, length, isPad]),
+    files.map(({ from, to, kind }) => [from, to, kind]),
     [
-      [0, 40 * KIB, false],
-      [40 * KIB, 8 * KIB, true],
-      [48 * KIB, 10, false],
-      [48 * KIB + 10, 16 * KIB - 10, true],
-      [64 * KIB, 0, false],
+      [0, 40 * KIB, 'file'],
+      [40 * KIB, 48 * KIB, 'pad'],
+      [48 * KIB, 48 * KIB + 10, 'file'],
+      [48 * KIB + 10, 64 * KIB, 'pad'],
+      [64 * KIB, 64 * KIB, 'file'],
     ],
   );
   const { width, rows } = piecesOf(torrent, files, withoutReport);
@@ -64,11 +62,11 @@ function hexOf(hash: Uint8Array): string {
 
 test('v1 files follow each other, and v2 files start a piece', async () => {
   assert.deepEqual(
-    placedFiles(await make('v1')).map(({ start }) => start),
+    placedFiles(await make('v1')).map(({ from }) => from),
     [0, 40 * KIB, 40 * KIB + 10],
   );
   assert.deepEqual(
-    placedFiles(await make('v2')).map(({ start }) => start),
+    placedFiles(await make('v2')).map(({ from }) => from),
     [0, 48 * KIB, 64 * KIB],
   );
   const later = piecesOf(await make('v2'), placedFiles(await make('v2')), { ...withoutReport, first: 1, shown: 1 });
@@ -92,40 +90,46 @@ test('narrow neighbours share a box', async () => {
 
 test('the tree sums the sizes of folders, keeps any name, and lists the rows of open folders', () => {
   const file = (path: string, length: number) => ({ path, length, attr: null, piecesRoot: null });
-  const root = treeOf('x', [file('d/__proto__/a\u202e', 1), file('d/b', 2), file('c', 4), file('d/../c', 8)]);
+  const root = treeOf([file('d/__proto__/a\u202e', 1), file('d/b', 2), file('c', 4), file('d/../c', 8)]);
   assert.equal(root.length, 15);
   assert.equal(root.files, 4);
   assert.deepEqual(
-    rowsOf(root, new Set()).map(({ node }) => [node.name, node.length]),
+    rowsOf(root, () => false).map(({ name, length, files }) => [name, length, files]),
     [
-      ['d', 11],
-      ['c', 4],
+      ['d', 11, 3],
+      ['c', 4, 1],
     ],
   );
-  const all = rowsOf(root, new Set(foldersOf(root)));
   assert.deepEqual(
-    all.map(({ node, level, position }) => [shownPath(node), level, position]),
+    rowsOf(root, () => true).map(({ path, name, position }) => [path, name, position]),
     [
-      ['d', 1, 1],
-      ['d/__proto__', 2, 1],
-      ['d/__proto__/a\\u202e', 3, 1],
-      ['d/b', 2, 2],
-      ['d/..', 2, 3],
-      ['d/../c', 3, 1],
-      ['c', 1, 2],
+      ['d', 'd', 1],
+      ['d/__proto__', '__proto__', 1],
+      ['d/__proto__/a\u202e', 'a\u202e', 1],
+      ['d/b', 'b', 2],
+      ['d/..', '..', 3],
+      ['d/../c', 'c', 1],
+      ['c', 'c', 2],
     ],
   );
-  assert.deepEqual(largestOf(root, 1), [
-    { name: 'd/', length: 11 },
-    { name: '1 more', length: 4 },
-  ]);
+  assert.deepEqual(
+    sizesOf(treeOf([file('x/\u202e', 300), file('x/y/z', 1000), file('x/0', 0)])).rows[0]?.boxes.map((box) => [
+      box.label,
+      box.from,
+      box.to,
+    ]),
+    [
+      ['y/', 0, 1000],
+      ['\\u202e', 1000, 1300],
+    ],
+  );
 });
 
 test('a single bad piece among many is seen', () => {
   const bitfield = new Uint8Array(1250).fill(0xff);
   bitfield[500] = 0xfe;
-  assert.equal(isGood({ bitfield }, 4007), false);
-  assert.equal(isGood({ bitfield }, 4006), true);
+  assert.equal(stateOf({ bitfield }, 4007), 'bad');
+  assert.equal(stateOf({ bitfield }, 4006), 'good');
   const { rows } = runsOf({ bitfield }, 10_000);
   assert.deepEqual(
     rows[0]?.boxes.map(({ kind }) => kind),
