@@ -1,4 +1,4 @@
-// The tasks of the page of chromium.test.ts: a test runs each export by its name. Most run in Node too, with the library of
+// The tasks of the page of chromium.test.ts and firefox.test.ts: a test runs each export by its name. Most run in Node too, with the library of
 // Node, so that the test can compare. The library is the first argument; the others, and the result, are plain values and Uint8Arrays.
 
 const onWarning = () => {};
@@ -65,10 +65,16 @@ export function expectDrop({ filesFrom }) {
   });
 }
 
+/** Gives chosen files the paths that they have in a chosen folder. */
+export async function setRelativePaths(_, kind, paths) {
+  for (const [i, file] of [...(await given(kind))].entries())
+    Object.defineProperty(file, 'webkitRelativePath', { value: paths[i] });
+}
+
 /** Writes the chosen folder into the private file system of the page. */
-export async function writeDirectory() {
+export async function writeDirectory(_, kind = 'folder') {
   const root = await navigator.storage.getDirectory();
-  for (const file of document.querySelector('#folder').files) {
+  for (const file of await given(kind)) {
     let folder = await root.getDirectoryHandle('album', { create: true });
     const names = file.webkitRelativePath.split('/').slice(1);
     const name = names.pop();
@@ -94,6 +100,15 @@ export async function createGiven(library, kind, version) {
 /** Verifies files of the user. */
 export async function verifyGiven({ Torrent, verify }, kind, bytes, options = {}) {
   return verify(Torrent.fromBytes(bytes), await given(kind), options);
+}
+
+/** Verifies files of the user, with a torrent in hexadecimal. */
+export function verifyHexed(library, kind, hex) {
+  return verifyGiven(
+    library,
+    kind,
+    Uint8Array.from(hex.match(/../g), (byte) => Number.parseInt(byte, 16)),
+  );
 }
 
 // Progress and cancellation

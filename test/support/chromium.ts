@@ -8,7 +8,7 @@ import { missing } from './external.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 /** A name that is not local, so its pages have no WebCrypto. */
-const PLAIN_HOST = 'metainfo.test';
+export const PLAIN_HOST = 'metainfo.test';
 
 /** Returns why tests that need Chromium must skip. */
 export const chromiumMissing = (): string | false => missing('Chromium', CHROMIUM, ['--version']);
@@ -25,16 +25,21 @@ const HTML = `<!doctype html><meta charset="utf-8"><title>metainfo</title><link 
   globalThis.run = (name, args) => tasks[name](library, ...args);
 </script>`;
 
-/** A browser and its server. */
-export interface TestBrowser {
-  browser: Browser;
+/** The server of a page that runs tasks. */
+interface PageServer {
   /** The address of the page, on localhost or on a host whose pages have no WebCrypto. */
   url(host?: 'secure' | 'plain'): string;
+  close(): void;
+}
+
+/** A browser and its server. */
+export interface TestBrowser extends Pick<PageServer, 'url'> {
+  browser: Browser;
   close(): Promise<void>;
 }
 
-/** Starts Chromium, and a server that has the bundle and the tasks of test/browser/tasks.mjs. */
-export async function startChromium(): Promise<TestBrowser> {
+/** Serves the bundle and the tasks of test/browser/tasks.mjs. */
+export async function servePage(): Promise<PageServer> {
   const files: Record<string, [type: string, content: Buffer]> = {
     '/': ['text/html', Buffer.from(HTML)],
     '/metainfo.js': script(file('dist/browser/index.js')),
@@ -46,14 +51,23 @@ export async function startChromium(): Promise<TestBrowser> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+  return {
+    url: (host = 'secure') => `http://${host === 'secure' ? 'localhost' : PLAIN_HOST}:${port}/`,
+    close: () => server.close(),
+  };
+}
+
+/** Starts Chromium and the server. */
+export async function startChromium(): Promise<TestBrowser> {
+  const { url, close } = await servePage();
   const args = ['--no-sandbox', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`];
   const browser = await chromium.launch({ executablePath: CHROMIUM, args });
   return {
     browser,
-    url: (host = 'secure') => `http://${host === 'secure' ? 'localhost' : PLAIN_HOST}:${port}/`,
+    url,
     async close() {
       await browser.close();
-      server.close();
+      close();
     },
   };
 }
