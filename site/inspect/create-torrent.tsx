@@ -14,8 +14,8 @@ const PIECE_LENGTHS = new Map([
   ...POWERS.map((length) => [exactBytes(length), length] as const),
 ]);
 
-function fieldsOf({ files, totalSize, pieceLength, pieces, padFiles, padBytes, ...plan }: PlanReport): Field[] {
-  const { torrentSize, seconds } = plan;
+function fieldsOf(plan: PlanReport): Field[] {
+  const { files, totalSize, pieceLength, pieces, padFiles, padBytes, torrentSize, seconds } = plan;
   return [
     ['content', `${formatBytes(totalSize ?? 0)} in ${plural(files, 'file')}`],
     ['pieces', pieceLength && pieces ? `${pieces.toLocaleString('en')} of ${exactBytes(pieceLength)}` : null],
@@ -65,8 +65,8 @@ export const CreateTorrent = defineComponent(
       const { fields, version } = draft.value;
       onMade(await new TorrentCreate(fields).generate({ version, ...options }));
     });
-    const isIdle = () => planning.running.value === null && job.running.value === null;
-    const canCreate = () => isIdle() && plan.value?.findings.every(({ severity }) => severity !== 'error') === true;
+    // Not while a plan is made: otherwise a click that leaves a changed field would find the button disabled.
+    const hasErrors = () => plan.value?.findings.some(({ severity }) => severity === 'error');
     // Each plan measures the rate of hashing, so it waits until a field is complete.
     const onChange = (field: 'name' | 'trackers' | 'comment') => (event: Event) => (choices[field] = inputValue(event));
     const select = (label: string, options: Iterable<string>, choose: (option: string) => void) => (
@@ -96,7 +96,7 @@ export const CreateTorrent = defineComponent(
               <Input label="Comment" onChange={onChange('comment')} />
               <Input label={TRACKERS} rows={3} onChange={onChange('trackers')} />
               <Input label="Private" type="checkbox" onChange={() => (choices.private = !choices.private)} />
-              <button type="submit" class="main" disabled={!canCreate()}>
+              <button type="submit" class="main" disabled={job.running.value !== null || hasErrors()}>
                 Create
               </button>
             </form>
@@ -107,7 +107,7 @@ export const CreateTorrent = defineComponent(
             {plan.value ? <Fields fields={fieldsOf(plan.value)} /> : null}
             <Findings findings={plan.value?.findings ?? []} />
             <Failure error={planning.error.value} />
-            <a href="/versions.html">Which version?</a>
+            <a href="/versions.html">How the versions differ</a>
           </section>
         </div>
       </>

@@ -42,7 +42,7 @@ export const EditTorrent = defineComponent(
         <section>
           <h2>Edit</h2>
           {input('trackers', TRACKERS, 4)}
-          {input('comment', 'Comment')}
+          {input('comment', 'Comment', 2)}
           {input('source', 'Source (changes the infohash)')}
           <Input
             label="Private (changes the infohash)"

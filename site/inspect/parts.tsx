@@ -85,9 +85,10 @@ interface Problem {
 export function Findings({ findings }: { findings: readonly Problem[] }) {
   const item = ({ code, severity = 'error', severities, message, advice, spec, path, offset }: Problem) => (
     <>
-      {Object.entries(severities ?? { '': severity }).map(([profile, its]) => (
-        <b class={its}>{profile ? `${profile}: ${its} ` : `${its} `}</b>
-      ))}
+      {Object.entries(severities ?? { '': severity }).map(([profile, its]) => [
+        <b class={its}>{profile ? `${profile}: ${its}` : its}</b>,
+        ' ',
+      ])}
       {code ? <a href={`/errors.html#${code}`}>{code}</a> : null}{' '}
       <code>
         {[path ?? [], offset === undefined ? [] : `byte ${offset}`].flat().map(String).map(printable).join(' › ')}
@@ -95,13 +96,8 @@ export function Findings({ findings }: { findings: readonly Problem[] }) {
       <p>{printable([message, spec && `(${spec})`, advice].filter(Boolean).join(' '))}</p>
     </>
   );
-  return (
-    <ul class="findings">
-      {findings.map((finding, i) => (
-        <li key={i}>{item(finding)}</li>
-      ))}
-    </ul>
-  );
+  const items = findings.map((finding, i) => <li key={i}>{item(finding)}</li>);
+  return items.length > 0 ? <ul class="findings">{items}</ul> : null;
 }
 
 /** An error, with its issues if it has any. */

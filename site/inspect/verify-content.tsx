@@ -12,7 +12,7 @@ function Report({ report, pieces }: { report: VerifyReport; pieces: number }) {
   const fields: Field[] = [
     ['good pieces', `${pieces - bad} of ${pieces}`],
     ['bad pieces', badPieces.map((range) => [...new Set(range)].join('–'))],
-    ['files', failed.map(({ path, status, problem }) => `${path}: ${problem ?? status}`)],
+    ['incomplete', failed.map(({ path, status, problem }) => `${path}: ${problem ?? status}`)],
     ['extra files', extraFiles],
   ];
   return (
