@@ -18,7 +18,7 @@ const reached = new Set();
 const reach = (file) => {
   if (reached.has(file)) return;
   reached.add(file);
-  for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()'(\.[^']+)\.ts'/g))
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()["'](\.[^"']+)\.ts["']/g))
     reach(path.resolve(path.dirname(file), `${name}.d.ts`));
 };
 for (const entry of ['index', 'browser/index', 'bullmq/index']) reach(path.join(dist, `${entry}.d.ts`));

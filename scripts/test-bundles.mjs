@@ -25,6 +25,7 @@ const PARTS = ['metainfo', 'node-gyp-build'];
 
 /** The size of a minified bundle that only reads magnet links. */
 const MOST_MAGNET_BYTES = 25_000;
+const MOST_MAGNET_PAGE_BYTES = 45_000;
 
 const HANDLER = `import { nativeEngine, parseMagnet, TorrentCreate } from 'metainfo';
 export async function handler() {
@@ -39,6 +40,8 @@ const SOURCES = {
   'handler.js': HANDLER,
   'app.js': `import { handler } from './handler.js';\nhandler().then(console.log);`,
   'magnet.js': `import { parseMagnet } from 'metainfo';\nconsole.log(parseMagnet(process.argv[2]));`,
+  'page.js': `import { parseMagnet } from 'metainfo/browser';\nconsole.log(parseMagnet(location.hash));`,
+  'page.config.cjs': `module.exports = { mode: 'production', entry: './page.js', output: { path: __dirname + '/out-page' } };`,
   'app/route.js': `import { handler } from '../handler.js';
 export const dynamic = 'force-dynamic';
 export const GET = async () => new Response(await handler());`,
@@ -171,6 +174,12 @@ export function testBundles({ step, npm, scratch, tarball, from, infohash }) {
     tool('esbuild', 'magnet.js', '--bundle', '--minify', '--platform=node', '--format=esm', '--outfile=out/magnet.mjs');
     const { size } = statSync(path.join(work, 'out/magnet.mjs'));
     if (size > MOST_MAGNET_BYTES) throw new Error(`${size} bytes`);
+    return `${size} bytes`;
+  });
+  step('a page by webpack that only reads magnet links is small', () => {
+    tool('webpack', '--config', 'page.config.cjs');
+    const { size } = statSync(path.join(work, 'out-page/main.js'));
+    if (size > MOST_MAGNET_PAGE_BYTES) throw new Error(`${size} bytes`);
     return `${size} bytes`;
   });
   step('a function of AWS Lambda, with and without the package', () => {

@@ -125,6 +125,16 @@ const torrent: Torrent = await new TorrentCreate({ pathRoot: '/srv' }).generate(
 export const report: VerifyReport = await verify(torrent, '/srv', { threads: null });
 // @ts-expect-error: there is no such version
 await new TorrentCreate({}).generate({ version: 'v3' });`,
+  'page.ts': `import { filesFrom, parseMagnet, Torrent, TorrentCreate, verify, type VerifyReport } from 'metainfo/browser';
+const folder: FileSystemDirectoryHandle = await navigator.storage.getDirectory();
+const { sources } = await filesFrom(folder);
+const torrent = await new TorrentCreate({ name: 'a', sources }).generate({ version: 'hybrid' });
+const file = new Blob([torrent.bencode(), torrent.infoBytes]);
+export const digest: ArrayBuffer = await crypto.subtle.digest('SHA-1', torrent.bencode());
+const report: VerifyReport = await verify(await Torrent.read(file), folder);
+export const response = new Response(report.bitfield);
+await verify(torrent, document.querySelector('input')!.files!);
+export const length: number | null = parseMagnet(torrent.magnet()).length;`,
 };
 
 /** Runs a Windows program. Its output goes to a file, because Node cannot read wine's streams as pipes. */
@@ -308,22 +318,27 @@ step('Deno', () => {
 });
 testBundles({ step, npm, scratch, tarball, from: byNpm, infohash: expected });
 writeFileSync(path.join(byNpm, 'package.json'), JSON.stringify({ type: 'module', dependencies: { metainfo: '*' } }));
-for (const [module, moduleResolution, version] of [
-  ['nodenext', 'nodenext'],
-  ['esnext', 'bundler'],
+for (const [file, module, moduleResolution, version] of [
+  ['types.ts', 'nodenext', 'nodenext'],
+  ['types.ts', 'esnext', 'bundler'],
   // node10 ignores "exports", and TypeScript 6 reports it as deprecated.
-  ['esnext', 'node10'],
+  ['types.ts', 'esnext', 'node10'],
   // The oldest supported version: README.md.
-  ['nodenext', 'nodenext', '5.7'],
+  ['types.ts', 'nodenext', 'nodenext', '5.7'],
+  // A page knows no types of Node.
+  ['page.ts', 'esnext', 'bundler'],
+  ['page.ts', 'nodenext', 'nodenext', '5.9'],
+  ['page.ts', 'esnext', 'bundler', '5.7'],
 ]) {
-  step(['TypeScript', version, moduleResolution].filter(Boolean).join(', '), () => {
+  step(['TypeScript', version, moduleResolution, file].filter(Boolean).join(', '), () => {
+    const types = file === 'page.ts' ? { lib: ['es2023', 'dom'], types: [] } : { types: ['node'] };
     const compilerOptions = {
       ...{ module, moduleResolution, target: 'es2022', strict: true, noEmit: true, skipLibCheck: false },
-      ...{ types: ['node'], typeRoots: [path.join(root, 'node_modules/@types')] },
+      ...{ ...types, typeRoots: [path.join(root, 'node_modules/@types')] },
       ...(moduleResolution === 'node10' && { ignoreDeprecations: '6.0' }),
     };
     const config = path.join(byNpm, 'tsconfig.json');
-    writeFileSync(config, JSON.stringify({ compilerOptions, files: ['types.ts'] }));
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
     const own = path.join(root, 'node_modules/typescript/bin/tsc');
     const tsc = version ? installed(`typescript@${version}`, 'bin/tsc') : own;
     return run(process.execPath, [tsc, '-p', config], byNpm);

@@ -48,7 +48,7 @@ interface Level {
  * console.log(Buffer.from(bytes).toString()); // d6:lengthi5e4:name5:albume
  * ```
  */
-export function encode(value: Encodable): Uint8Array {
+export function encode(value: Encodable): Uint8Array<ArrayBuffer> {
   return concatBytes(encodeParts(value));
 }
 

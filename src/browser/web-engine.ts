@@ -27,6 +27,8 @@ const BYTES_AHEAD = 2 * REQUEST;
 /** WebCrypto copies what it hashes, so few large pieces, but many blocks. */
 const DIGESTS_AT_ONCE = 64;
 const DIGEST_BYTES_AT_ONCE = 8 * 2 ** 20;
+/** Bytes that JavaScript hashes before the page goes on. */
+const BYTES_PER_ROUND = 2 ** 20;
 const ZERO_HASH = new Uint8Array(32);
 
 /**
@@ -187,12 +189,12 @@ async function* chunksOfStream(file: RequestedFile, stream: ReadableStream<Uint8
       const { done, value } = await reader.read().catch((error: unknown) => {
         throw changed(file, error);
       });
-      if (done || value.length > left) throw unreadable(file, 'its size is another than it was.');
+      if (done || value.length > left) throw unreadable(file, 'its size has changed.');
       left -= value.length;
       yield value;
     }
   } finally {
-    // Nobody waits for what comes later.
+    // No error of a stream that is not read to its end matters.
     reader.cancel().catch(() => {});
   }
 }
@@ -213,14 +215,14 @@ async function bytesOf(file: RequestedFile, from: number, size: number): Promise
   const { blob, data, offset } = file;
   const start = offset + from;
   if (data) return data.subarray(start, start + size);
-  if (!blob) return new Uint8Array(size);
-  const buffer = await blob
-    .slice(start, start + size)
-    .arrayBuffer()
-    .catch((error: unknown) => {
-      throw changed(file, error);
-    });
-  if (buffer.byteLength !== size) throw unreadable(file, 'its size is another than it was.');
+  if (!blob && file.path === null) return new Uint8Array(size);
+  if (!blob) throw unreadable(file, 'a browser opens no paths.');
+  // To slice thousands of small files doubles the time of reading them.
+  const part = start === 0 && size === blob.size ? blob : blob.slice(start, start + size);
+  const buffer = await part.arrayBuffer().catch((error: unknown) => {
+    throw changed(file, error);
+  });
+  if (buffer.byteLength !== size) throw unreadable(file, 'its size has changed.');
   return new Uint8Array(buffer);
 }
 
@@ -230,7 +232,7 @@ function unreadable({ path, blob }: RequestedFile, problem: string, cause?: unkn
 }
 
 function changed(file: RequestedFile, error: unknown): MetainfoError {
-  return unreadable(file, `it was changed, moved or deleted since it was chosen (${String(error)}).`, error);
+  return unreadable(file, `${String(error)}. It may have been changed, moved or deleted.`, error);
 }
 
 /** WebCrypto, where the page has it. */
@@ -283,12 +285,16 @@ class Digester {
   }
 
   async #inJavaScript(algorithm: 'sha1' | 'sha256', bytes: Uint8Array, target: Uint8Array): Promise<void> {
-    target.set(createHasher(algorithm).update(bytes).digest());
-    this.#sinceRound += bytes.length;
-    // The page goes on in between.
-    if (this.#sinceRound < 2 ** 20) return;
-    this.#sinceRound = 0;
-    await nextRound();
+    const hasher = createHasher(algorithm);
+    for (let at = 0; at < bytes.length; at += BYTES_PER_ROUND) {
+      const part = bytes.subarray(at, at + BYTES_PER_ROUND);
+      hasher.update(part);
+      this.#sinceRound += part.length;
+      if (this.#sinceRound < BYTES_PER_ROUND) continue;
+      this.#sinceRound = 0;
+      await nextRound();
+    }
+    target.set(hasher.digest());
   }
 }
 
@@ -371,7 +377,7 @@ class Pieces {
   }
 }
 
-/** The trees of all files. Short files end together, because a digest takes its time. */
+/** Gathers the trees of all files. It finishes those of short files together: waiting for the digests of each would take longer. */
 class Trees {
   readonly #roots: Uint8Array;
   readonly #layers: Uint8Array[] = [];

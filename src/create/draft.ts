@@ -199,7 +199,7 @@ export class TorrentCreate implements Draft {
    * const bytes = await draft.generateExt({ version: 'hybrid', bencode: true });
    * ```
    */
-  generateExt(options: GenerateExtOptions & { bencode: true }): Promise<Uint8Array>;
+  generateExt(options: GenerateExtOptions & { bencode: true }): Promise<Uint8Array<ArrayBuffer>>;
   generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
   generateExt(options?: GenerateExtOptions & { bencode?: boolean }): Promise<Uint8Array | DumpedDictionary>;
   async generateExt(options: GenerateExtOptions & { bencode?: boolean } = {}) {

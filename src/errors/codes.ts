@@ -52,7 +52,7 @@ export const ERROR_CODES = {
     'The piece length is above 2 GiB, below 16 KiB for v2 and hybrid, or not a power of two; or it contradicts `maxPieceLength`, `targetPieces` or `maxTorrentSize`.',
   ERR_PLAN: 'A plan for parts is malformed, has another format, or was changed after it was made.',
   ERR_QUEUE: 'A job of a queue failed with an error that has no code of this library, or the queue cannot be reached.',
-  ERR_READ: 'The system failed to read.',
+  ERR_READ: 'The system or the browser failed to read.',
   ERR_SIZE_UNKNOWN: 'The size of a source must be known beforehand: give it a `size`.',
   ERR_SOURCE: 'A source failed (its error is the `cause`), gave something other than bytes, or had already been read.',
   ERR_SOURCE_SIZE: 'A source is longer or shorter than its `size`.',

@@ -6,6 +6,8 @@ import { systemPath } from './system-path.ts';
 
 /** A file of known length, on disk (`diskPath`) or in memory (`data`). */
 interface PlannedContent {
+  /** The path in the torrent. */
+  path?: readonly string[] | undefined;
   length: number | null;
   diskPath?: string | undefined;
   mtimeMs?: number | undefined;
@@ -19,6 +21,7 @@ interface PlannedContent {
 
 /** The request file of a scanned file or a buffer. */
 export function toRequestedFile({
+  path: parts,
   length,
   diskPath,
   mtimeMs,
@@ -28,7 +31,9 @@ export function toRequestedFile({
   size,
 }: PlannedContent): RequestedFile {
   const bytes = length as number;
-  const path = diskPath === undefined ? null : systemPath(diskPath);
+  // Errors name a Blob by its path in the torrent.
+  const named = blob && parts ? parts.join('/') : null;
+  const path = diskPath === undefined ? named : systemPath(diskPath);
   return { path, data, blob, offset, length: bytes, size: size ?? bytes, mtimeMs: mtimeMs ?? Number.NaN };
 }
 

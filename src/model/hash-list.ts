@@ -18,7 +18,7 @@ const BYTES = {
 /** A list of hashes of one size, stored in one packed array. It is immutable: it gives out copies of its hashes. */
 export class HashList implements Iterable<Uint8Array> {
   /** A copy of the concatenation of all hashes, as it stands on disk. */
-  declare readonly bytes: Uint8Array;
+  declare readonly bytes: Uint8Array<ArrayBuffer>;
   /** Bytes of each hash: 20 or 32. */
   readonly hashSize: HashSize;
   readonly #bytes: Uint8Array;

@@ -45,12 +45,12 @@ export function hexText(bytes: Uint8Array): string {
 }
 
 /** One byte for each character: the low eight bits of its code. */
-export function latin1Bytes(text: string): Uint8Array {
+export function latin1Bytes(text: string): Uint8Array<ArrayBuffer> {
   return Buffer.from(text, 'latin1');
 }
 
 /** UTF-8, with U+FFFD in place of half a surrogate pair. */
-export function utf8Bytes(text: string): Uint8Array {
+export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
   return Buffer.from(text);
 }
 
@@ -60,12 +60,12 @@ export function utf8Length(text: string): number {
 }
 
 /** The bytes of hexadecimal digits, two each. */
-export function hexBytes(text: string): Uint8Array {
+export function hexBytes(text: string): Uint8Array<ArrayBuffer> {
   return Buffer.from(text, 'hex');
 }
 
 /** The bytes of all parts, cut or filled up with zeros to `size`. */
-export function concatBytes(parts: readonly Uint8Array[], size?: number): Uint8Array {
+export function concatBytes(parts: readonly Uint8Array[], size?: number): Uint8Array<ArrayBuffer> {
   return Buffer.concat(parts, size);
 }
 
@@ -79,17 +79,17 @@ export function includesBytes({ buffer, byteOffset, length }: Uint8Array, part: 
 }
 
 /** Memory of its own with any content. */
-export function newBytes(size: number): Uint8Array {
+export function newBytes(size: number): Uint8Array<ArrayBuffer> {
   return Buffer.allocUnsafeSlow(size);
 }
 
 /** Memory with any content, which may be a part of a larger ArrayBuffer. */
-export function shortBytes(size: number): Uint8Array {
+export function shortBytes(size: number): Uint8Array<ArrayBuffer> {
   return Buffer.allocUnsafe(size);
 }
 
 /** A copy with an ArrayBuffer of its own. It has the same class, because callers may use the methods of a Buffer. */
-export function copyOf(bytes: Uint8Array): Uint8Array {
+export function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const copy = Buffer.isBuffer(bytes) ? Buffer.allocUnsafeSlow(bytes.length) : new Uint8Array(bytes.length);
   copy.set(bytes);
   return copy;

@@ -89,13 +89,13 @@ export function hexText(bytes: Uint8Array): string {
 }
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-export function latin1Bytes(text: string): Uint8Array {
+export function latin1Bytes(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
 
-export function utf8Bytes(text: string): Uint8Array {
+export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 
@@ -112,7 +112,7 @@ export function utf8Length(text: string): number {
   return length;
 }
 
-export function hexBytes(text: string): Uint8Array {
+export function hexBytes(text: string): Uint8Array<ArrayBuffer> {
   const bytes: number[] = [];
   // Like Node, up to the first pair that is none.
   for (const pair of text.match(/^(?:[\da-f]{2})*/i)?.[0].match(/../g) ?? []) bytes.push(Number.parseInt(pair, 16));
@@ -122,7 +122,7 @@ export function hexBytes(text: string): Uint8Array {
 export function concatBytes(
   parts: readonly Uint8Array[],
   size = parts.reduce((sum, { length }) => sum + length, 0),
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
@@ -143,13 +143,13 @@ export function includesBytes(bytes: Uint8Array, part: string): boolean {
   return latin1Text(bytes).includes(latin1Text(utf8Bytes(part)));
 }
 
-export function newBytes(size: number): Uint8Array {
+export function newBytes(size: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(size);
 }
 
 export const shortBytes = newBytes;
 
-export function copyOf(bytes: Uint8Array): Uint8Array {
+export function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
 

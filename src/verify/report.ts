@@ -53,7 +53,7 @@ export interface VerifyReport {
   /** How many bytes of content `fast` hashed; null when all were. All others on disk are assumed to be good. */
   sampledBytes: number | null;
   /** One bit per piece, 1 for good. Piece 0 is the highest bit of the first byte, as in the peer protocol (BEP 3). */
-  bitfield: Uint8Array;
+  bitfield: Uint8Array<ArrayBuffer>;
 }
 
 /** Which pieces are good. */
@@ -167,7 +167,7 @@ function badRanges(good: Uint8Array): [number, number][] {
 }
 
 /** One bit per piece, the highest bit first. */
-export function bitfieldOf(good: Uint8Array): Uint8Array {
+export function bitfieldOf(good: Uint8Array): Uint8Array<ArrayBuffer> {
   const bits = new Uint8Array(Math.ceil(good.length / 8));
   for (let piece = 0; piece < good.length; piece += 1)
     if (good[piece] === 1) bits[piece >> 3] = (bits[piece >> 3] as number) | (0x80 >> (piece & 7));

@@ -63,7 +63,6 @@ async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptio
 }
 
 /** Finds all files that cannot be read. */
-
 async function leaveOutUnreadable(matched: MatchedFiles): Promise<void> {
   for (let i = 0; i < matched.length; i += 1) {
     const path = diskPathAt(matched, i);

@@ -171,7 +171,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   /** Unknown keys beside `info`: keys with one character per byte, values as the decoder gives them. */
   readonly extra: BencodeMap;
   /** A copy of the raw `info` dictionary, which the infohash is the hash of. */
-  declare readonly infoBytes: Uint8Array;
+  declare readonly infoBytes: Uint8Array<ArrayBuffer>;
   /** Issues that did not make the torrent invalid. */
   declare readonly warnings: readonly Issue[];
   readonly #own: ValidatedBytes;
@@ -532,7 +532,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   /** A copy of the bytes of the torrent file, exactly as they were read. */
-  bencode(): Uint8Array {
+  bencode(): Uint8Array<ArrayBuffer> {
     return copyOf(this.#own.bytes);
   }
 
