@@ -194,6 +194,11 @@ export function bytesOrNull(value: unknown): Uint8Array | null {
   return isOfThisRealm(value) ? value : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
+/** Whether a value is a Blob, of this realm, another one, or a library. */
+export function isBlob(value: object): value is Blob {
+  return 'arrayBuffer' in value && 'slice' in value && typeof value.slice === 'function' && 'size' in value;
+}
+
 /** A transferred array has a length of 0, so it looks like an empty one. */
 function requireAttached(bytes: Uint8Array): void {
   try {

@@ -1,6 +1,10 @@
 /** The forms that the content of a source may have, told apart by what they can do. */
 import type { MetainfoErrorCode } from '../../errors/codes.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
+import { isBlob } from '../../errors/guard.ts';
+import { isUint8Array } from '../../platform/node.ts';
+
+export { isBlob };
 
 /** Content that can be read in any order, several ranges at once: an object store, an HTTP server, a database. */
 export interface RangeReader {
@@ -49,12 +53,7 @@ export const MEMORY_CHANGED = 'its memory was transferred or resized while it wa
 
 export function isData(data: unknown): data is SourceData {
   if (data === null || typeof data !== 'object') return false;
-  return data instanceof Uint8Array || isBlob(data) || isStream(data) || 'getReader' in data || isRangeReader(data);
-}
-
-/** Blobs of other libraries count too. */
-export function isBlob(data: object): data is Blob {
-  return 'arrayBuffer' in data && 'slice' in data && typeof data.slice === 'function' && 'size' in data;
+  return isUint8Array(data) || isBlob(data) || isStream(data) || 'getReader' in data || isRangeReader(data);
 }
 
 /** ReadableStream and Readable are async iterables too. */
@@ -80,7 +79,7 @@ export function isReadable(data: object): data is NodeStream {
 
 /** The bytes that data has; null if only its end tells. */
 export function sizeOf(data: SourceData): number | null {
-  if (data instanceof Uint8Array) return data.length;
+  if (isUint8Array(data)) return data.length;
   if (isStream(data) || 'getReader' in data) return null;
   return (data as Blob | RangeReader).size;
 }

@@ -2,7 +2,7 @@
 
 import { hashingCancelled } from '../../errors/cancel.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
-import { nextRound } from '../../platform/node.ts';
+import { isUint8Array, nextRound } from '../../platform/node.ts';
 import { ignoreFailure, isBlob, isStream, type RangeReader, type StreamData, sourceError } from './source-data.ts';
 import type { SourceFile } from './sources.ts';
 
@@ -62,7 +62,7 @@ export class SourceReader {
       if (this.#expected === null || this.#length === this.#expected) return null;
       throw this.#wrongSize(`ended after ${this.#length} of ${this.#expected} bytes`);
     }
-    if (!(value instanceof Uint8Array)) {
+    if (!isUint8Array(value)) {
       const message = `${this.#path} returned ${shown(value)}: the chunks of a stream must be Uint8Arrays.`;
       throw new MetainfoError('ERR_SOURCE', message, { path: this.#path });
     }
@@ -158,9 +158,9 @@ async function* ranges(
     }
     const bytes = await (requests.shift() as Promise<Uint8Array>);
     const expected = Math.min(size, total - given);
-    if (bytes instanceof Uint8Array && bytes.length !== expected)
+    if (isUint8Array(bytes) && bytes.length !== expected)
       throw new Error(`expected ${expected} bytes from ${given}, got ${bytes.length}`);
-    if (bytes instanceof Uint8Array && count > 1) requireOwnMemory(bytes, recent, count - 1);
+    if (isUint8Array(bytes) && count > 1) requireOwnMemory(bytes, recent, count - 1);
     given += expected;
     yield bytes;
   }

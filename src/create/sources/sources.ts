@@ -3,7 +3,7 @@ import { MetainfoError, shown } from '../../errors/errors.ts';
 import { privateCopy, reusePrivate } from '../../hash/private-buffer.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
 import type { Issues } from '../../model/issues.ts';
-import { engineReadsBlobs } from '../../platform/node.ts';
+import { engineReadsBlobs, isUint8Array } from '../../platform/node.ts';
 import {
   isBlob,
   isData,
@@ -132,7 +132,7 @@ export function sourceFiles(sources: readonly Source[]): SourceFile[] {
   return sources.map(({ path, size = null, data }) => {
     const parts = path.split('/');
     if (engineReadsBlobs && isBlob(data)) return { path: parts, length: size, blob: data };
-    if (!(data instanceof Uint8Array)) return { path: parts, length: size, stream: data };
+    if (!isUint8Array(data)) return { path: parts, length: size, stream: data };
     if (data.length === size) return { path: parts, length: size, data };
     throw new MetainfoError('ERR_SOURCE_SIZE', `${path} now has ${data.length} bytes, not ${size}.`, { path });
   });

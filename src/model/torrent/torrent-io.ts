@@ -6,6 +6,7 @@ import { readWithin } from '../../disk/read-file.ts';
 import { type WriteOptions, writeWhole } from '../../disk/write-file.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
 import { untilAbort } from '../../errors/cancel.ts';
+import { isBlob } from '../../errors/guard.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
 import { Limiter } from '../../hash/limiter.ts';
 
@@ -26,7 +27,7 @@ export function readTorrentFile(
   limit: number,
   { signal, beneath }: BeneathOptions & { signal?: AbortSignal | undefined },
 ): Promise<Uint8Array> {
-  if (typeof file !== 'string' && file instanceof Blob) return untilAbort(signal, readBlob(file, limit));
+  if (typeof file === 'object' && file !== null && isBlob(file)) return untilAbort(signal, readBlob(file, limit));
   const options = { beneath, onlyFiles: beneath !== undefined, isBencode: true };
   return limiter.run(signal, () => untilAbort(signal, readWithin(file, limit, options)));
 }

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../../src/create/draft.ts';
 import type { SourceData } from '../../../src/create/sources/source-data.ts';
@@ -245,6 +246,20 @@ describe('sources', () => {
       made.files.map((file) => file.path),
       sortV2(['b', 'a']),
     );
+  });
+
+  it('may be bytes of another realm', async () => {
+    const foreign = (size: number) => runInNewContext(`new Uint8Array(${size}).fill(7)`) as Uint8Array;
+    for (const version of VERSIONS)
+      for (const size of [5, MIB]) {
+        const infoOf = async (data: SourceData) =>
+          (await new TorrentCreate({ sources: [{ path: 'a', data }] }).generate({ version })).infoBytes;
+        const expected = await infoOf(new Uint8Array(size).fill(7));
+        assert.deepEqual(await infoOf(foreign(size)), expected);
+        assert.deepEqual(await infoOf({ size, read: async (_, length) => foreign(length) }), expected);
+        const sources = [{ path: 'a', size, data: Readable.from([foreign(size)]) }];
+        assert.deepEqual((await new TorrentCreate({ sources }).generate({ version })).infoBytes, expected);
+      }
   });
 
   it('are rejected with every problem at once', () => {
