@@ -1,9 +1,10 @@
 /** The files that a user gives to a page: chosen, dropped, or in a folder. */
 import { throwIfAborted } from '../errors/cancel.ts';
-import { shown } from '../errors/errors.ts';
+import { type MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, invalidArgument, type OptionStructs, Signal } from '../errors/guard.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import { sortV1 } from '../layout/order.ts';
-import { isSystemFileName } from '../layout/safe-path.ts';
+import { isSystemFileName, unsafeComponent } from '../layout/safe-path.ts';
 
 /** A File, as browsers give it. */
 export interface NamedBlob extends Blob {
@@ -14,10 +15,17 @@ export interface NamedBlob extends Blob {
   readonly webkitRelativePath?: string;
 }
 
-/** A `FileSystemFileHandle` or `FileSystemDirectoryHandle`. */
-export type Handle =
-  | { readonly kind: 'file'; readonly name: string; getFile(): Promise<NamedBlob> }
-  | { readonly kind: 'directory'; readonly name: string; values(): AsyncIterable<Handle> };
+/** A `FileSystemFileHandle` or `FileSystemDirectoryHandle`. Versions of TypeScript differ in the types of their methods. */
+export interface Handle {
+  readonly kind: 'file' | 'directory';
+  readonly name: string;
+}
+interface FileHandle extends Handle {
+  getFile(): Promise<NamedBlob>;
+}
+interface DirectoryHandle extends Handle {
+  values(): AsyncIterable<Handle>;
+}
 
 /** A `FileSystemEntry`, which `webkitGetAsEntry` gives. */
 export interface Entry {
@@ -31,9 +39,15 @@ interface FolderEntry extends Entry {
   createReader(): { readEntries(done: (entries: Entry[]) => void, fail: (error: unknown) => void): void };
 }
 
+/** A `DataTransferItem`. */
+interface Item {
+  webkitGetAsEntry(): Entry | null;
+  getAsFile(): NamedBlob | null;
+}
+
 /** A `DataTransfer`: pass that of a `drop` event before you wait for anything, because it is empty later. */
 export interface Dropped {
-  readonly items: ArrayLike<{ readonly kind: string; webkitGetAsEntry(): Entry | null }>;
+  readonly items: ArrayLike<Item>;
 }
 
 /** Files or folders of a user. */
@@ -42,7 +56,7 @@ export type GivenFiles =
   | Handle
   | Entry
   | Dropped
-  | ArrayLike<NamedBlob>
+  | ArrayLike<NamedBlob | Item>
   | Iterable<NamedBlob | Handle | Entry>;
 
 /** A file of a user, as a source of a draft. */
@@ -54,7 +68,7 @@ export interface GivenFile {
 
 /** The files that were found. */
 export interface FoundFolder {
-  /** The name of the only folder or file; null if there are several. */
+  /** The name of the only folder or file; null if there are several, or if no torrent can have the name, such as that of a drive. */
   name: string | null;
   /** The files in the order of a v1 torrent, for the field `sources` of a draft and for `verify`. */
   sources: GivenFile[];
@@ -64,11 +78,12 @@ const OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: S
 
 /**
  * Lists the files that a user has chosen or dropped: Files, a `FileList`, handles of the File System Access API, entries of
- * `webkitGetAsEntry` or a whole `DataTransfer`. Folders are listed with everything in them except .DS_Store, Thumbs.db and desktop.ini, in the
+ * `webkitGetAsEntry`, a `DataTransfer` or its `items`. Folders are listed with everything in them except .DS_Store, Thumbs.db and desktop.ini, in the
  * order of {@link sortV1}: the library in Node makes the same torrent of the folder.
  *
  * @param given The files or folders.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything else
+ * @throws {MetainfoError} `ERR_READ` for a file or folder that cannot be read, with its path; `ERR_INVALID_ARGUMENT` for
+ *   anything else than files and folders
  * @throws {AbortError} if the signal fires
  * @example
  * ```ts
@@ -85,27 +100,36 @@ export async function filesFrom(
   options: { signal?: AbortSignal | undefined } = {},
 ): Promise<FoundFolder> {
   const { signal } = checkOptions(options, OPTIONS);
-  return listFiles(given, signal, { systemFiles: false });
+  return listFiles(given, signal, { everything: false });
 }
 
-/** As {@link filesFrom}, with the files of systems or without them. */
+const single = new WeakSet<GivenFile>();
+/** Whether the user gave this file itself, instead of a folder that holds it. */
+export const isSingle = (file: GivenFile): boolean => single.has(file);
+
+/**
+ * As {@link filesFrom}.
+ *
+ * @param options.everything Whether to list files of systems too, and files that cannot be opened, as {@link unreadable}.
+ */
 export async function listFiles(
   given: GivenFiles,
   signal: AbortSignal | undefined,
-  { systemFiles }: { systemFiles: boolean },
+  { everything }: { everything: boolean },
 ): Promise<FoundFolder> {
   const found: { path: string[]; data: NamedBlob }[] = [];
   for (const top of topsOf(given))
-    for await (const { path, data } of filesIn(top, '', signal)) {
-      if (systemFiles || path === data.name || !isSystemFileName(data.name))
-        found.push({ path: path.split('/'), data });
+    for await (const { path, data } of filesIn(top, '', { signal, everything })) {
+      if (everything || path === data.name || !isSystemFileName(data.name)) found.push({ path: path.split('/'), data });
     }
   const names = new Set(found.map(({ path }) => path[0] as string));
   const [name = null] = names.size === 1 ? names : [];
   const isFolder = name !== null && found.every(({ path }) => path.length > 1);
   const files = isFolder ? found.map(({ path, data }) => ({ path: path.slice(1), data })) : found;
   // Browsers list folders in any order, and a v1 torrent keeps that of its sources.
-  return { name, sources: sortV1(files).map(({ path, data }) => ({ path: path.join('/'), data })) };
+  const sources = sortV1(files).map(({ path, data }) => ({ path: path.join('/'), data }));
+  if (!isFolder) for (const source of sources) single.add(source);
+  return { name: name !== null && unsafeComponent(name) === null ? name : null, sources };
 }
 
 type Top = NamedBlob | Handle | Entry;
@@ -113,12 +137,18 @@ type Top = NamedBlob | Handle | Entry;
 function topsOf(given: GivenFiles): Top[] {
   if (typeof given !== 'object' || given === null)
     throw invalidArgument(`expected files or folders, got ${shown(given)}`);
-  // A DataTransfer forgets its entries after the event.
-  if ('items' in given)
-    return Array.from(given.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-  const tops = Symbol.iterator in given || 'length' in given ? Array.from(given as Iterable<Top>) : [given as Top];
+  const list = 'items' in given ? given.items : given;
+  const all = Symbol.iterator in list || 'length' in list ? Array.from(list as Iterable<Top | Item>) : [list as Top];
+  // A DataTransfer forgets its entries after the event. Files that are not on a disk have no entry, and text has no file either.
+  const tops = all
+    .map((one) => (isItem(one) ? (one.webkitGetAsEntry() ?? one.getAsFile()) : one))
+    .filter((one, i) => one !== null || !isItem(all[i])) as Top[];
   for (const top of tops) if (!isTop(top)) throw invalidArgument(`expected files or folders, got ${shown(top)}`);
   return tops;
+}
+
+function isItem(one: unknown): one is Item {
+  return typeof one === 'object' && one !== null && 'webkitGetAsEntry' in one;
 }
 
 function isTop(top: unknown): boolean {
@@ -127,28 +157,43 @@ function isTop(top: unknown): boolean {
   );
 }
 
-async function* filesIn(top: Top, folder: string, signal: AbortSignal | undefined): AsyncGenerator<GivenFile> {
-  throwIfAborted(signal);
+async function* filesIn(
+  top: Top,
+  folder: string,
+  options: { signal: AbortSignal | undefined; everything: boolean },
+): AsyncGenerator<GivenFile> {
+  throwIfAborted(options.signal);
   const path = folder + top.name;
-  if ('size' in top) yield { path: top.webkitRelativePath || path, data: top };
-  else if ('kind' in top) {
-    if (top.kind === 'file') yield { path, data: await top.getFile() };
-    else for await (const inner of top.values()) yield* filesIn(inner, `${path}/`, signal);
-  } else if (top.isDirectory) {
-    for (const inner of await entriesOf(top as FolderEntry)) yield* filesIn(inner, `${path}/`, signal);
-  } else {
-    const data = await new Promise<NamedBlob>((resolve, reject) => (top as FileEntry).file(resolve, reject));
-    yield { path, data };
+  if ('size' in top) return yield { path: top.webkitRelativePath || path, data: top };
+  const isFolder = 'kind' in top ? top.kind === 'directory' : top.isDirectory;
+  try {
+    if (!isFolder) yield { path, data: await fileOf(top) };
+    else for await (const inner of entriesOf(top)) yield* filesIn(inner, `${path}/`, options);
+  } catch (error) {
+    const failure = fromSystemError(error, path, 'read');
+    if (isFolder || !options.everything) throw failure;
+    yield { path, data: unreadable(top.name, failure) };
   }
 }
 
-async function entriesOf(folder: FolderEntry): Promise<Entry[]> {
-  const reader = folder.createReader();
-  const all: Entry[] = [];
+/** Stands for a file that cannot be opened, so nobody knows its size. */
+function unreadable(name: string, error: MetainfoError): NamedBlob {
+  const slice = () => ({ arrayBuffer: () => Promise.reject(error) });
+  return { name, size: Number.POSITIVE_INFINITY, slice } as unknown as NamedBlob;
+}
+
+function fileOf(file: Handle | Entry): Promise<NamedBlob> {
+  if ('kind' in file) return (file as FileHandle).getFile();
+  return new Promise((resolve, reject) => (file as FileEntry).file(resolve, reject));
+}
+
+async function* entriesOf(folder: Handle | Entry): AsyncGenerator<Handle | Entry> {
+  if ('kind' in folder) return yield* (folder as DirectoryHandle).values();
+  const reader = (folder as FolderEntry).createReader();
   // Chromium gives a hundred at a time, and none at the end.
   for (;;) {
     const some = await new Promise<Entry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return all;
-    all.push(...some);
+    if (some.length === 0) return;
+    yield* some;
   }
 }

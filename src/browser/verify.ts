@@ -1,14 +1,17 @@
 /** Verifies the files of a user against a torrent. */
 import type { ScannedFile } from '../disk/scan.ts';
-import { checkArgument, checkOptions } from '../errors/guard.ts';
+import { checkArgument, checkOptions, expected, isBlob, List, Path } from '../errors/guard.ts';
+import { fromSystemError } from '../errors/system-error.ts';
 import type { FileRanges } from '../hash/addon.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { RequestedFile, RequestedFiles } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/make-requested-files.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { diskPathBelow, FileTable, pathColumn } from '../layout/file-table.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
-import { CHECK, type CheckOptions, hashingOf, verifyMatched } from '../verify/check-pieces.ts';
+import { isUint8Array } from '../platform/node.ts';
+import { CHECK, type CheckOptions, diskPathAt, hashingOf, verifyMatched } from '../verify/check-pieces.ts';
 import {
   type DiskFile,
   type FoundFiles,
@@ -21,14 +24,15 @@ import {
   usualNames,
 } from '../verify/matched-files.ts';
 import type { VerifyReport } from '../verify/report.ts';
-import { type FoundFolder, type GivenFile, type GivenFiles, listFiles } from './folders.ts';
+import { type GivenFile, type GivenFiles, isSingle, listFiles } from './folders.ts';
 
 /**
  * Verifies files against a torrent: reports missing, corrupt and extra files, and which pieces are good.
  *
  * @param torrent The torrent to verify against.
- * @param given The folder of the files, or the files: everything that `filesFrom` takes, or its result.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
+ * @param given The folder of the files, or the files: everything that `filesFrom` takes, or its result, or `sources` with Blobs
+ *   or bytes. The file of a single-file torrent may have any name.
+ * @throws {MetainfoError} `ERR_READ` for a folder that cannot be read; `ERR_INVALID_ARGUMENT`
  * @throws {AbortError} if the signal fires
  * @example
  * ```ts
@@ -42,21 +46,46 @@ import { type FoundFolder, type GivenFile, type GivenFiles, listFiles } from './
  */
 export async function verify(
   torrent: Torrent,
-  given: GivenFiles | Pick<FoundFolder, 'sources'>,
+  given: GivenFiles | GivenSources,
   options: CheckOptions = {},
 ): Promise<VerifyReport> {
   checkArgument('torrent', torrent, AnyTorrent);
   const checked = checkOptions(options, CHECK);
   const { signal } = checked;
   const hashing = { ...hashingOf(torrent, checked), options: checked };
-  const { sources } = hasSources(given) ? given : await listFiles(given, signal, { systemFiles: true });
+  const sources = hasSources(given)
+    ? checkedSources(given)
+    : (await listFiles(given, signal, { everything: true })).sources;
   const matched = new MatchedBlobs(torrent, sources, await match(torrent, sources));
-  // Each file that cannot be read is found by itself.
-  return jobLimiter.run(signal, () => verifyMatched(torrent, matched, hashing, async () => {}));
+  const findUnreadable = () => matched.leaveOutUnreadable(signal);
+  return jobLimiter.run(signal, async () => {
+    // Without this, an empty file that cannot be opened would count as one of the wrong size.
+    if (sources.some(({ data }) => data.size === Number.POSITIVE_INFINITY)) await findUnreadable();
+    return verifyMatched(torrent, matched, hashing, findUnreadable);
+  });
 }
 
-function hasSources(given: object): given is Pick<FoundFolder, 'sources'> {
+/** The files of a torrent with their paths, like the sources of a draft. */
+interface GivenSources {
+  readonly sources: readonly { readonly path: string; readonly data: Blob | Uint8Array }[];
+}
+
+function hasSources(given: object): given is GivenSources {
   return typeof given === 'object' && given !== null && 'sources' in given;
+}
+
+const Content = expected<Blob | Uint8Array>(
+  'a File, a Blob or bytes (streams cannot be verified)',
+  (data) => isUint8Array(data) || (typeof data === 'object' && data !== null && isBlob(data)),
+);
+
+function checkedSources({ sources }: GivenSources): GivenFile[] {
+  return checkArgument('sources', sources, List).map((source, i) => {
+    const { path, data } = (source ?? {}) as Partial<GivenFile>;
+    checkArgument(`sources[${i}].path`, path, Path);
+    const content = checkArgument(`sources[${i}].data`, data, Content);
+    return isUint8Array(content) ? { path, data: new Blob([new Uint8Array(content)]) } : source;
+  }) as GivenFile[];
 }
 
 /** The files of a torrent and their counterparts among those of a user. */
@@ -66,6 +95,18 @@ class MatchedBlobs extends MatchedFiles {
   constructor(torrent: Torrent, sources: readonly GivenFile[], found: FoundFiles) {
     super(torrent, found);
     this.#blobs = new Map(sources.map(({ path, data }) => [diskPathBelow('', path.replaceAll('/', '\0')), data]));
+  }
+
+  /** Reads the first byte of every file. */
+  async leaveOutUnreadable(signal: AbortSignal | undefined): Promise<void> {
+    await forEachConcurrently(this.indexes.keys(), { concurrency: 16, signal }, async (index) => {
+      const path = diskPathAt(this, index);
+      const blob = path === undefined ? undefined : this.#blobs.get(path);
+      await blob
+        ?.slice(0, 1)
+        .arrayBuffer()
+        .catch((error: unknown) => this.leaveOut(index, fromSystemError(error, path as string, 'read').message));
+    });
   }
 
   override requested({ files, offsets, lengths }: FileRanges): RequestedFiles {
@@ -88,8 +129,8 @@ async function match(torrent: Torrent, sources: readonly GivenFile[]): Promise<F
     diskPaths: null,
   };
   const listed = { root: '', columns };
-  // Clients give the only file the name of the torrent, and the user may have renamed it.
-  const isRenamed = torrent.nFiles === 1 && sources.length === 1;
+  // As in Node, a file that is given itself may have any name.
+  const isRenamed = torrent.nFiles === 1 && sources.length === 1 && sources.every(isSingle);
   const names = isRenamed ? sources.map(({ path }) => path) : usualNames(torrent);
   const indexes = isRenamed
     ? new Uint32Array(1)
