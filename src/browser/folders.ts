@@ -110,7 +110,7 @@ export const isSingle = (file: GivenFile): boolean => single.has(file);
 /**
  * As {@link filesFrom}.
  *
- * @param options.everything Whether to list files of systems too, and files that cannot be opened, as {@link unreadable}.
+ * @param options.everything Whether to list system files too, and files that cannot be opened, as {@link unreadable}.
  */
 export async function listFiles(
   given: GivenFiles,

@@ -10,15 +10,15 @@ export const addonOrNull: typeof import('../hash/addon.ts')['addonOrNull'] = () 
 export const componentsWithin: typeof import('../disk/path-within.ts')['componentsWithin'] = () => null;
 export const requireNoInput: typeof import('../disk/output-not-input.ts')['requireNoInput'] = async () => {};
 export const readWithin: typeof import('../disk/read-file.ts')['readWithin'] = async () =>
-  noDisk('A browser opens no paths: give a File or another Blob, or bytes to Torrent.fromBytes.');
+  noDisk('A browser opens no paths: give a File, or bytes to Torrent.fromBytes.');
 export const scan: typeof import('../disk/scan.ts')['scan'] = async () =>
-  noDisk('A browser opens no paths: give the draft sources (Files, Blobs, bytes or streams; filesFrom makes them).');
+  noDisk('A browser opens no paths: give sources, which filesFrom makes.');
 /** All but the first problem are left out: a plan lists them all. */
 export const throwProblems: typeof import('../disk/scan-problems.ts')['throwProblems'] = ([first]) => {
   if (first) throw first.error;
 };
 export const writeWhole: typeof import('../disk/write-file.ts')['writeWhole'] = async () =>
-  noDisk('A browser writes no files: offer the bytes of bencode() as a download.');
+  noDisk('A browser writes no files: offer bencode() as a download.');
 export const MAX_GROUP = 1;
 
 export const systemPath: typeof import('../hash/system-path.ts')['systemPath'] = (path) => path;
@@ -44,8 +44,8 @@ export const hashRate: typeof import('../create/findings/hash-rate.ts')['hashRat
 /** Without a {@link ShortEngine} there is nothing to shorten. */
 export const generateShort: typeof import('../create/generate-short.ts')['generateShort'] = () => null;
 export const openCacheIfAny: typeof import('../create/cache/cache.ts')['openCacheIfAny'] = async () =>
-  noDisk('A browser has no cache of hashes: leave the option cache out.');
+  noDisk('A browser has no cache of hashes: leave cache out.');
 export const generateExt: typeof import('../create/libtorrent.ts')['generateExt'] = async () =>
-  noDisk('libtorrent does not run in a browser: use generate.');
+  noDisk('A browser has no libtorrent: use generate.');
 export const GENERATE_EXT = {};
 export const progressBar: () => null = () => null;

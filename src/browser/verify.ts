@@ -1,9 +1,9 @@
 /** Verifies the files of a user against a torrent. */
 import type { ScannedFile } from '../disk/scan.ts';
+import { throwIfAborted } from '../errors/cancel.ts';
 import { checkArgument, checkOptions, expected, isBlob, List, Path } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import type { FileRanges } from '../hash/addon.ts';
-import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { RequestedFile, RequestedFiles } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/make-requested-files.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
@@ -65,6 +65,8 @@ export async function verify(
   });
 }
 
+const READS_AT_ONCE = 16;
+
 /** The files of a torrent with their paths, like the sources of a draft. */
 interface GivenSources {
   readonly sources: readonly { readonly path: string; readonly data: Blob | Uint8Array }[];
@@ -99,14 +101,19 @@ class MatchedBlobs extends MatchedFiles {
 
   /** Reads the first byte of every file. */
   async leaveOutUnreadable(signal: AbortSignal | undefined): Promise<void> {
-    await forEachConcurrently(this.indexes.keys(), { concurrency: 16, signal }, async (index) => {
-      const path = diskPathAt(this, index);
-      const blob = path === undefined ? undefined : this.#blobs.get(path);
-      await blob
+    const read = async (index: number) => {
+      const path = diskPathAt(this, index) ?? '';
+      await this.#blobs
+        .get(path)
         ?.slice(0, 1)
         .arrayBuffer()
-        .catch((error: unknown) => this.leaveOut(index, fromSystemError(error, path as string, 'read').message));
-    });
+        .catch((error: unknown) => this.leaveOut(index, fromSystemError(error, path.slice(1), 'read').message));
+    };
+    for (let first = 0; first < this.length; first += READS_AT_ONCE) {
+      throwIfAborted(signal);
+      const some = Array.from({ length: Math.min(READS_AT_ONCE, this.length - first) }, (_, i) => read(first + i));
+      await Promise.all(some);
+    }
   }
 
   override requested({ files, offsets, lengths }: FileRanges): RequestedFiles {

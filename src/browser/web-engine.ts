@@ -232,7 +232,7 @@ function unreadable({ path, blob }: RequestedFile, problem: string, cause?: unkn
 }
 
 function changed(file: RequestedFile, error: unknown): MetainfoError {
-  return unreadable(file, `${String(error)}. It may have been changed, moved or deleted.`, error);
+  return unreadable(file, `it may have been changed, moved or deleted (${String(error)}).`, error);
 }
 
 /** WebCrypto, where the page has it. */

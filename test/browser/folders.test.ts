@@ -77,7 +77,7 @@ describe('verify of metainfo/browser', () => {
         return failure();
       };
       const slice = () => ({ arrayBuffer });
-      return { path, data: Object.assign(fileOf(path), { slice }) };
+      return { path, data: Object.assign(fileOf(path), { slice, arrayBuffer }) };
     });
     const { statuses } = await check(torrent, { sources: bad as never });
     assert.deepEqual([statuses.filter((one) => one === 'unreadable').length, statuses.length], [120, 130]);

@@ -121,6 +121,9 @@ function slowBlob(size) {
   });
   class SlowBlob extends Blob {
     name = 'slow.bin';
+    arrayBuffer() {
+      return released.then(() => super.arrayBuffer());
+    }
     slice(start, end) {
       const part = super.slice(start, end);
       return { arrayBuffer: () => released.then(() => part.arrayBuffer()) };
