@@ -46,7 +46,7 @@ includes, in the versions that are tested. Their licences are permissive, and a 
 ${PERMISSIVE.join(', ')}.
 
 The command is one bundled file; the licence texts of its packages are in \`dist/cli/licenses.txt\`.
-\`metainfo/browser\` includes superstruct and @noble/hashes (both MIT): \`dist/browser/licenses.txt\`. The prebuilt binaries include SHA-1
+\`metainfo/browser\` includes superstruct (MIT): \`dist/browser/licenses.txt\`. The prebuilt binaries include SHA-1
 and SHA-256 from OpenSSL (Apache-2.0; for Linux with glibc from OpenSSL 1.1.1, under the OpenSSL and SSLeay licences), and the binary for
 Windows includes the runtime of mingw-w64. Their licence texts are in \`native/licenses.txt\`. If you compile the addon, it links the
 installed \`libcrypto.a\` of OpenSSL, or else uses the OpenSSL in Node. If you build the libtorrent maker, it uses libtorrent

@@ -1,6 +1,7 @@
 /** The functions that Node and browsers have in different ways, as browsers have them: node.ts has the same names, and describes them. */
-import { _SHA1 } from '@noble/hashes/legacy.js';
-import { _SHA256 } from '@noble/hashes/sha2.js';
+import { type Hasher, sha1, sha256 } from './sha.ts';
+
+export type { Hasher } from './sha.ts';
 
 export const MAX_BYTES = 2 ** 31;
 export const MAX_TEXT = 2 ** 29 - 24;
@@ -153,14 +154,8 @@ export function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
 
-/** A hash that takes its data in parts. */
-export interface Hasher {
-  update(bytes: Uint8Array): Hasher;
-  digest(): Uint8Array;
-}
-
 export function createHasher(algorithm: 'sha1' | 'sha256'): Hasher {
-  return new (algorithm === 'sha1' ? _SHA1 : _SHA256)();
+  return algorithm === 'sha1' ? sha1() : sha256();
 }
 
 export function hashHex(algorithm: 'sha1' | 'sha256', bytes: Uint8Array): string {
