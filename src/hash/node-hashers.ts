@@ -53,7 +53,8 @@ export class PieceHasher {
 
   constructor(pieceLength: number, totalLength: number) {
     this.#pieceLength = pieceLength;
-    this.#hashes = new Uint8Array(Math.ceil(totalLength / pieceLength) * 20);
+    // A Buffer, as the addon gives.
+    this.#hashes = Buffer.alloc(Math.ceil(totalLength / pieceLength) * 20);
   }
 
   update(bytes: Uint8Array): void {

@@ -140,7 +140,7 @@ class NodeJob implements HashJob {
     }
     try {
       const pieces = version === 'v2' ? null : new PieceHasher(pieceLength, total);
-      const [roots, layers] = version === 'v1' ? [] : [new Uint8Array(files.length * 32), new Uint8Array(layersTotal)];
+      const [roots, layers] = version === 'v1' ? [] : [Buffer.alloc(files.length * 32), Buffer.alloc(layersTotal)];
       return { pieces, roots, layers, layerBytes };
     } catch (error) {
       if (error instanceof RangeError) throw tooManyHashes(this.#request, error);
