@@ -44,9 +44,11 @@ export class ScanProblems {
     this.#onProblem = onProblem;
   }
 
-  /** @throws the error, if it is not about a single file */
+  /** @throws the error, if it is not about a single file, or if a file changed and nobody takes the problems */
   add(error: unknown, { canExclude = true } = {}): void {
-    if (!(error instanceof MetainfoError && FILE_ERRORS.has(error.code))) throw error;
+    if (!(error instanceof MetainfoError)) throw error;
+    const isTaken = this.#onProblem !== undefined && error.code === 'ERR_FILE_CHANGED';
+    if (!isTaken && !FILE_ERRORS.has(error.code)) throw error;
     if (this.#onProblem) {
       this.#onProblem(error, { canExclude });
       return;

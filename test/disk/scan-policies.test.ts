@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { chmod, mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -14,6 +15,11 @@ async function rootWith(t: TestContext, links: Record<string, string>): Promise<
   await writeTree(folder, { 'root/a': 1, 'root/sub/b': 2, 'other/o': 3, 'other/deep/p': 4 });
   for (const [name, target] of Object.entries(links)) await symlink(target, path.join(folder, 'root', name));
   return path.join(folder, 'root');
+}
+
+function swapForLink(folder: string, target: string): void {
+  rmSync(folder, { recursive: true });
+  symlinkSync(target, folder);
 }
 
 interface Outcome {
@@ -175,5 +181,23 @@ describe('skipUnreadable', { skip: process.getuid?.() === 0 ? false : 'only root
       files: ['a', 'sub/b'],
       leftOut: ['closed unreadable', 'empty unreadable', 'link unreadable', 'secret unreadable'],
     });
+  });
+});
+
+// Node's functions cannot list a folder without following a link in its place: the files behind it are refused when they are opened.
+describe('a folder that changes during a native scan', { skip: !ENGINES.includes('native') }, () => {
+  it('gives a folder that became a link as a problem, and fails if nobody takes problems', async (t) => {
+    const root = await rootWith(t, {});
+    const sub = path.join(root, 'sub');
+    // With a filter, the scan asks it after it has listed the parent, and before it lists the folder.
+    const swapping = (name: string) => {
+      if (name === 'sub') swapForLink(sub, '../other');
+      return false;
+    };
+    const { files, problems } = await outcome(root, { symlinks: 'skip', exclude: swapping });
+    assert.deepEqual([files, problems], [['a'], ['ERR_FILE_CHANGED sub']]);
+    unlinkSync(sub);
+    await mkdir(sub);
+    await assert.rejects(scan(root, null, { exclude: swapping }), { code: 'ERR_FILE_CHANGED', path: sub });
   });
 });
