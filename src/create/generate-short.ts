@@ -262,7 +262,8 @@ function knownFields(
     else if (key === 'creation date') fields['creationDate'] = new Date((value as number) * 1000);
     else if (key !== 'info') return null;
   }
-  const info: Record<string, unknown> = { name, pieceLength };
+  // In the order of a decoded torrent; the list of files is read when it is first accessed.
+  const info: Record<string, unknown> = { ...(version !== 'v1' && { fileTree: null }), name, pieceLength };
   for (const [key, value] of other.get('info') as ReadonlyMap<string, Encodable>) {
     if (key === 'private') info['private'] = value === 1;
     else if (key === 'source') info['source'] = value;

@@ -90,6 +90,7 @@ function allOf(torrent: Torrent): object {
   const { files, flatFiles, infohashV1, infohashV2, nFiles, nPieces, totalSize, fileSize, name } = torrent;
   return {
     torrent: { ...torrent },
+    keys: [Object.keys(torrent), Object.keys(torrent.info)],
     files,
     flatFiles,
     infohashV1,

@@ -57,11 +57,8 @@ export async function servePage(): Promise<PageServer> {
   };
 }
 
-/** Starts Chromium and the server. */
-export async function startChromium(): Promise<TestBrowser> {
-  const { url, close } = await servePage();
-  const args = ['--no-sandbox', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args });
+/** A browser that ends together with its server. */
+export function withServer<B extends { close(): Promise<void> }>(browser: B, { url, close }: PageServer) {
   return {
     browser,
     url,
@@ -70,6 +67,13 @@ export async function startChromium(): Promise<TestBrowser> {
       close();
     },
   };
+}
+
+/** Starts Chromium and the server. */
+export async function startChromium(): Promise<TestBrowser> {
+  const server = await servePage();
+  const args = ['--no-sandbox', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`];
+  return withServer(await chromium.launch({ executablePath: CHROMIUM, args }), server);
 }
 
 /** A page that runs tasks, and what it did besides. */

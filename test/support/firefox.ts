@@ -1,6 +1,6 @@
 /** Opens pages in Debian's Firefox, from the server of chromium.ts. It speaks WebDriver BiDi, which the stable Firefox has. */
-import puppeteer, { type Browser, type ElementHandle, type Page } from 'puppeteer-core';
-import { PLAIN_HOST, servePage } from './chromium.ts';
+import puppeteer, { type ElementHandle, type Page } from 'puppeteer-core';
+import { PLAIN_HOST, servePage, withServer } from './chromium.ts';
 import { missing } from './external.ts';
 
 const FIREFOX = '/usr/bin/firefox-esr';
@@ -9,25 +9,14 @@ const FIREFOX = '/usr/bin/firefox-esr';
 export const firefoxMissing = (): string | false => missing('Firefox', FIREFOX, ['--version']);
 
 /** Firefox and its server. */
-export interface TestFirefox {
-  browser: Browser;
-  url(host?: 'secure' | 'plain'): string;
-  close(): Promise<void>;
-}
+export type TestFirefox = Awaited<ReturnType<typeof startFirefox>>;
 
 /** Starts Firefox and the server. */
-export async function startFirefox(): Promise<TestFirefox> {
-  const { url, close } = await servePage();
+export async function startFirefox() {
+  const server = await servePage();
   const extraPrefsFirefox = { 'network.dns.localDomains': PLAIN_HOST };
   const browser = await puppeteer.launch({ browser: 'firefox', executablePath: FIREFOX, extraPrefsFirefox });
-  return {
-    browser,
-    url,
-    async close() {
-      await browser.close();
-      close();
-    },
-  };
+  return withServer(browser, server);
 }
 
 /** A page that runs tasks, and what it did besides. */
