@@ -8,7 +8,8 @@
 //
 // `npm test -- --web` runs the tests of torrents in memory on src/platform/web.ts, as in browsers.
 // `npm test -- --release` runs the tests of the tools that only .ci/release uses.
-// With PREBUILDS_ONLY=1 the tests use the addon in prebuilds/, and no compiler is needed.
+// With PREBUILDS_ONLY=1 the tests use the addon in prebuilds/, and no compiler is needed. With METAINFO_NATIVE_TESTED=1 they leave
+// test/native out, which .ci/run has run under sanitizers.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -63,6 +64,18 @@ const NOT_WITHOUT_ADDON = {
   'tests the addon': ['cli/kernels', 'cli/start-up', 'hash/kernels', 'hash/native'],
   'chooses its engines': ['cli/without-addon', 'hash/default-engine', 'hash/engine', 'hash/layer-roots', 'hash/node'],
   'hashes with libtorrent': ['create/libtorrent'],
+  'tests steps of the command that are the same with every engine': [
+    ...[
+      'cli/create-options',
+      'cli/create-web',
+      'cli/piece-length',
+      'cli/pipes',
+      'cli/plan',
+      'cli/policies',
+      'cli/progress',
+    ],
+    ...['cli/queue', 'cli/resume', 'cli/resume-data', 'cli/usage'],
+  ],
   'hashes little or nothing': [
     ...[
       'cli/completion',
@@ -151,7 +164,8 @@ const modeName = MODES[option] ? option : named.length > 0 ? 'named' : 'usual';
 setup();
 const mode = MODES[modeName]?.() ?? {};
 const files = named.length > 0 ? named : mode.files;
-if (mode.isNative && named.length === 0 && !prebuiltOnly) testNative();
+const { METAINFO_NATIVE_TESTED: isNativeTested } = process.env;
+if (mode.isNative && named.length === 0 && !prebuiltOnly && !isNativeTested) testNative();
 
 transpile(filesIn('src', 'test').filter((file) => /(?<!\.d)\.ts$/.test(file)));
 /** The place of a file in WAITING, or -1. */
