@@ -73,7 +73,7 @@ export function withServer<B extends { close(): Promise<void> }>(browser: B, { u
 export async function startChromium(): Promise<TestBrowser> {
   const server = await servePage();
   const args = ['--no-sandbox', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`];
-  return withServer(await chromium.launch({ executablePath: CHROMIUM, args }), server);
+  return withServer(await chromium.launch({ executablePath: CHROMIUM, args, timeout: 0 }), server);
 }
 
 /** A page that runs tasks, and what it did besides. */
@@ -90,6 +90,8 @@ export interface TestPage {
 /** Opens a page. Results of tasks may hold Uint8Arrays, but no Buffers. */
 export async function openPage({ browser, url }: TestBrowser, host: 'secure' | 'plain' = 'secure'): Promise<TestPage> {
   const page = await browser.newPage();
+  // A busy machine takes longer than the 30 seconds that a page has by default.
+  page.setDefaultTimeout(0);
   const known = ['', 'metainfo.js', 'tasks.mjs'].map((name) => url(host) + name);
   const [requests, messages]: string[][] = [[], []];
   page.on('request', (request) => {

@@ -15,7 +15,8 @@ export type TestFirefox = Awaited<ReturnType<typeof startFirefox>>;
 export async function startFirefox() {
   const server = await servePage();
   const extraPrefsFirefox = { 'network.dns.localDomains': PLAIN_HOST };
-  const browser = await puppeteer.launch({ browser: 'firefox', executablePath: FIREFOX, extraPrefsFirefox });
+  const options = { executablePath: FIREFOX, extraPrefsFirefox, timeout: 0, protocolTimeout: 0 };
+  const browser = await puppeteer.launch({ browser: 'firefox', ...options });
   return withServer(browser, server);
 }
 
@@ -41,6 +42,8 @@ export function hexed(value: unknown): unknown {
 /** Opens a page. Arguments of tasks are JSON. */
 export async function openFirefoxPage({ browser, url }: TestFirefox, host?: 'plain'): Promise<FirefoxPage> {
   const page = await browser.newPage();
+  // As in chromium.ts.
+  page.setDefaultTimeout(0);
   const messages: string[] = [];
   page.on('pageerror', (error) => messages.push(String(error)));
   page.on('console', (message) => messages.push(message.text()));
