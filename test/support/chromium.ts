@@ -57,8 +57,9 @@ export async function servePage(): Promise<PageServer> {
   };
 }
 
-/** A browser that ends together with its server. */
-export function withServer<B extends { close(): Promise<void> }>(browser: B, { url, close }: PageServer) {
+/** Gives a browser the server of its pages, which ends with it. */
+export async function withServer<B extends { close(): Promise<void> }>(browser: B) {
+  const { url, close } = await servePage();
   return {
     browser,
     url,
@@ -69,11 +70,10 @@ export function withServer<B extends { close(): Promise<void> }>(browser: B, { u
   };
 }
 
-/** Starts Chromium and the server. */
+/** Starts Chromium and the server. A busy machine takes longer than the 30 seconds that are the default. */
 export async function startChromium(): Promise<TestBrowser> {
-  const server = await servePage();
   const args = ['--no-sandbox', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`];
-  return withServer(await chromium.launch({ executablePath: CHROMIUM, args, timeout: 0 }), server);
+  return withServer(await chromium.launch({ executablePath: CHROMIUM, args, timeout: 0 }));
 }
 
 /** A page that runs tasks, and what it did besides. */
@@ -90,7 +90,6 @@ export interface TestPage {
 /** Opens a page. Results of tasks may hold Uint8Arrays, but no Buffers. */
 export async function openPage({ browser, url }: TestBrowser, host: 'secure' | 'plain' = 'secure'): Promise<TestPage> {
   const page = await browser.newPage();
-  // A busy machine takes longer than the 30 seconds that a page has by default.
   page.setDefaultTimeout(0);
   const known = ['', 'metainfo.js', 'tasks.mjs'].map((name) => url(host) + name);
   const [requests, messages]: string[][] = [[], []];

@@ -1,6 +1,6 @@
 /** Opens pages in Debian's Firefox, from the server of chromium.ts. It speaks WebDriver BiDi, which the stable Firefox has. */
 import puppeteer, { type ElementHandle, type Page } from 'puppeteer-core';
-import { PLAIN_HOST, servePage, withServer } from './chromium.ts';
+import { PLAIN_HOST, withServer } from './chromium.ts';
 import { missing } from './external.ts';
 
 const FIREFOX = '/usr/bin/firefox-esr';
@@ -11,13 +11,11 @@ export const firefoxMissing = (): string | false => missing('Firefox', FIREFOX, 
 /** Firefox and its server. */
 export type TestFirefox = Awaited<ReturnType<typeof startFirefox>>;
 
-/** Starts Firefox and the server. */
+/** Starts Firefox and the server, without limits of time, as for Chromium. */
 export async function startFirefox() {
-  const server = await servePage();
   const extraPrefsFirefox = { 'network.dns.localDomains': PLAIN_HOST };
   const options = { executablePath: FIREFOX, extraPrefsFirefox, timeout: 0, protocolTimeout: 0 };
-  const browser = await puppeteer.launch({ browser: 'firefox', ...options });
-  return withServer(browser, server);
+  return withServer(await puppeteer.launch({ browser: 'firefox', ...options }));
 }
 
 /** A page that runs tasks, and what it did besides. */
@@ -42,7 +40,6 @@ export function hexed(value: unknown): unknown {
 /** Opens a page. Arguments of tasks are JSON. */
 export async function openFirefoxPage({ browser, url }: TestFirefox, host?: 'plain'): Promise<FirefoxPage> {
   const page = await browser.newPage();
-  // As in chromium.ts.
   page.setDefaultTimeout(0);
   const messages: string[] = [];
   page.on('pageerror', (error) => messages.push(String(error)));
