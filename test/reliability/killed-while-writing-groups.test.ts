@@ -10,7 +10,7 @@ import { noise } from '../hash/reference.ts';
 import { buildShim, type Call, type Fault, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
-const FILES = process.env['METAINFO_FAULTS'] === 'all' ? 12 : 2;
+const FILES = process.env['METAINFO_FAULTS'] === 'all' ? 12 : 4;
 const WRITING: readonly Call[] = ['create', 'write', 'attribute', 'sync', 'link', 'rename', 'unlink', 'close'];
 const CREATE = ['create', '--each', 'work/in', '-o', 'work/out', '--json'];
 const NODE = { METAINFO_ENGINE: 'node' };
