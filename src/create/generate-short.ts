@@ -262,8 +262,9 @@ function knownFields(
     else if (key === 'creation date') fields['creationDate'] = new Date((value as number) * 1000);
     else if (key !== 'info') return null;
   }
-  // In the order of a decoded torrent; the list of files is read when it is first accessed.
-  const info: Record<string, unknown> = { ...(version !== 'v1' && { fileTree: null }), name, pieceLength };
+  // In the order of a decoded torrent: the getter of the file tree replaces the null.
+  const info: Record<string, unknown> =
+    version === 'v1' ? { name, pieceLength } : { fileTree: null, name, pieceLength };
   for (const [key, value] of other.get('info') as ReadonlyMap<string, Encodable>) {
     if (key === 'private') info['private'] = value === 1;
     else if (key === 'source') info['source'] = value;
