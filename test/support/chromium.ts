@@ -39,7 +39,7 @@ export interface TestBrowser extends Pick<PageServer, 'url'> {
 }
 
 /** Serves the bundle and the tasks of test/browser/tasks.mjs. */
-export async function servePage(): Promise<PageServer> {
+async function servePage(): Promise<PageServer> {
   const files: Record<string, [type: string, content: Buffer]> = {
     '/': ['text/html', Buffer.from(HTML)],
     '/metainfo.js': script(file('dist/browser/index.js')),
@@ -57,7 +57,7 @@ export async function servePage(): Promise<PageServer> {
   };
 }
 
-/** Gives a browser the server of its pages, which ends with it. */
+/** Starts the server of a browser's pages, which ends together with the browser. */
 export async function withServer<B extends { close(): Promise<void> }>(browser: B) {
   const { url, close } = await servePage();
   return {
