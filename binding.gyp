@@ -75,7 +75,8 @@
         "NODE_ADDON_API_DISABLE_DEPRECATED",
         "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
       ],
-      "cflags": ["-fvisibility=hidden", "-fstack-protector-strong"],
+      # The linker leaves out functions and data in sections of their own that nothing uses.
+      "cflags": ["-fvisibility=hidden", "-fstack-protector-strong", "-ffunction-sections", "-fdata-sections"],
       "cflags_cc!": ["-std=gnu++20", "-std=gnu++17", "-fno-exceptions"],
       "cflags_cc": ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic"],
       "conditions": [
@@ -94,6 +95,7 @@
             "-Wl,-z,relro",
             "-Wl,-z,now",
             "-Wl,-z,noexecstack",
+            "-Wl,--gc-sections",
           ],
           # Only with optimization, which it needs. Some compilers predefine another level; redefining it fails with -Werror.
           "configurations": { "Release": { "cflags": ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"] } },
@@ -105,6 +107,7 @@
             "GCC_SYMBOLS_PRIVATE_EXTERN": "YES",
             "MACOSX_DEPLOYMENT_TARGET": "11.0",
             "OTHER_LDFLAGS": [
+              "-Wl,-dead_strip",
               "-Wl,-exported_symbol,_napi_register_module_v1",
               "-Wl,-exported_symbol,_node_api_module_get_api_version_v1",
             ],

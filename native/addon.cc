@@ -47,6 +47,7 @@ static Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("Scan", metainfo::Scan::define(env));
   exports.Set("ShortFile", metainfo::ShortFileBinding::define(env));
   exports.Set("statFiles", Napi::Function::New<metainfo::stat_files>(env, "statFiles"));
+  exports.Set("usage", Napi::Function::New<metainfo::usage>(env, "usage"));
   exports.Set("writeFiles", Napi::Function::New<metainfo::write_files>(env, "writeFiles"));
   metainfo::define_file_table(exports);
   metainfo::define_kernels(env, exports);

@@ -2,6 +2,7 @@
 #include "binding/limits.h"
 
 #include "core/threads/budget.h"
+#include "core/threads/progress.h"
 
 namespace metainfo {
 
@@ -16,6 +17,16 @@ Napi::Value limits(const Napi::CallbackInfo& info) {
   Napi::Object result = Napi::Object::New(info.Env());
   result.Set("threads", now.threads);
   result.Set("memory", static_cast<double>(now.memory));
+  return result;
+}
+
+Napi::Value usage(const Napi::CallbackInfo& info) {
+  const Budget::Usage now = Budget::process().usage();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("threads", now.threads);
+  result.Set("memory", static_cast<double>(now.memory));
+  result.Set("waiting", static_cast<double>(now.waiting));
+  result.Set("bytes", static_cast<double>(Progress::total_bytes.load(std::memory_order_relaxed)));
   return result;
 }
 

@@ -1,4 +1,4 @@
-// limits(): reads and sets the process-wide budget.
+// limits(): reads and sets the process-wide budget. usage(): tells how much of it is in use.
 #pragma once
 
 #include <napi.h>
@@ -7,5 +7,8 @@ namespace metainfo {
 
 // Binding.limits in src/hash/addon.ts.
 Napi::Value limits(const Napi::CallbackInfo& info);
+
+// Binding.usage in src/hash/addon.ts.
+Napi::Value usage(const Napi::CallbackInfo& info);
 
 }  // namespace metainfo

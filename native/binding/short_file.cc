@@ -17,11 +17,16 @@ Napi::Function ShortFileBinding::define(Napi::Env env) {
 ShortFileBinding::ShortFileBinding(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   const Napi::Env env = info.Env();
   try {
-    // src/create/generate-short.ts gives all values; a wrong type throws Napi::Error.
-    ShortFileJob::Request request{info[0].As<Napi::String>().Utf8Value(),
-                                  info[3].As<Napi::Number>().Uint32Value(),
-                                  static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value()),
-                                  to_version(info[1].As<Napi::String>())};
+    // src/hash/native.ts gives all values; a wrong type throws Napi::Error.
+    ShortFileJob::Request request{
+        {info[0].As<Napi::String>().Utf8Value(), info[1].As<Napi::String>().Utf8Value()},
+        info[2].As<Napi::Number>().Uint32Value(),
+        0,
+        {}};
+    if (info[3].IsString()) {
+      request.version = to_version(info[3].As<Napi::String>());
+      request.piece_length = static_cast<std::uint64_t>(info[4].As<Napi::Number>().Int64Value());
+    }
     async_ = std::make_shared<AsyncJob<ShortFileJob>>(env, std::move(request), active_kernels(env));
   } catch (const std::bad_alloc&) {
     throw to_error(env, {Failure::Code::no_memory, 0, {}, {}});
@@ -40,7 +45,8 @@ void settle(Napi::Env env, ShortFileJob& job, Napi::Promise::Deferred& deferred)
   result.Set("length", outcome->status.size);
   result.Set("mtimeMs", outcome->status.mtime_ms);
   result.Set("ctimeMs", outcome->status.ctime_ms);
-  result.Set("hashes", Napi::Buffer<std::uint8_t>::Copy(env, outcome->hashes.data(), outcome->hashes.size()));
+  const auto& bytes = outcome->bytes.empty() ? outcome->hashes : outcome->bytes;
+  result.Set("bytes", Napi::Buffer<std::uint8_t>::Copy(env, bytes.data(), bytes.size()));
   deferred.Resolve(result);
 }
 

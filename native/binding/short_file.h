@@ -10,8 +10,8 @@
 
 namespace metainfo {
 
-// `new ShortFile(path, version, pieceLength, maxBytes)` starts hashing. The promise `done` settles when the
-// job has ended.
+// `new ShortFile(root, path, maxBytes, version, pieceLength)` starts reading, and hashing if there is a
+// version. The promise `done` settles when the job has ended.
 class ShortFileBinding : public Napi::ObjectWrap<ShortFileBinding> {
  public:
   static Napi::Function define(Napi::Env env);

@@ -145,16 +145,19 @@ export interface Addon {
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (request: NativeHashRequest) => HashJob;
   /**
-   * Reads and hashes a file of 1 to `maxBytes` bytes on a thread of its own; follows links. `hashes` are as in {@link hashBytes}.
-   * Null for anything else.
+   * Reads a file of 1 to `maxBytes` bytes on a thread of its own. Null for anything else. `bytes` are its hashes as in {@link hashBytes},
+   * or its content if there is no version.
+   *
+   * @param root The folder that the path is relative to, without following links in it; empty for any path, through links.
    */
   readonly ShortFile: new (
+    root: string,
     path: string,
-    version: HashRequest['version'],
-    pieceLength: number,
     maxBytes: number,
+    version: HashRequest['version'] | null,
+    pieceLength: number,
   ) => {
-    readonly done: Promise<{ length: number; mtimeMs: number; ctimeMs: number; hashes: Uint8Array } | null>;
+    readonly done: Promise<{ length: number; mtimeMs: number; ctimeMs: number; bytes: Uint8Array } | null>;
     cancel(): void;
   };
   /** Lists folders on threads of its own. Follows no link. */
@@ -230,6 +233,8 @@ export interface Addon {
    * @param milliseconds The time for each function.
    */
   measureKernel(kernel: number, milliseconds: number): KernelSpeed;
+  /** The threads and memory in use, the jobs that wait for a thread, and the bytes that all have hashed. It takes about a microsecond. */
+  usage(): { threads: number; memory: number; waiting: number; bytes: number };
   /** Sets the limits that are given, and returns those that hold: see `processLimits` in src/hash/hash-request.ts. */
   limits(threads?: number, memory?: number): { threads: number; memory: number };
   /**
@@ -255,6 +260,11 @@ let unavailable: MetainfoError | undefined;
 export function loadAddon(): Addon {
   if (unavailable) throw unavailable;
   loaded ??= load();
+  return loaded;
+}
+
+/** The addon, if it was loaded. */
+export function loadedAddon(): Addon | undefined {
   return loaded;
 }
 

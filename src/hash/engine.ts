@@ -119,10 +119,17 @@ export interface ShortEngine {
   hash(data: Uint8Array, version: HashRequest['version'], pieceLength: number): Digests;
   /** Reads and hashes a file in one step. Null for anything but a short file that did not change meanwhile, and after `cancel`. */
   hashFile(
-    path: string,
+    place: ShortPath,
     version: HashRequest['version'],
     pieceLength: number,
   ): { done: Promise<ShortFile | null>; cancel(): void };
+}
+
+/** Where a short file is. */
+export interface ShortPath {
+  /** The folder that the path is relative to, without following links in it; empty for any path, through links. */
+  root: string;
+  path: string;
 }
 
 /** A short file on disk, and its hashes. */

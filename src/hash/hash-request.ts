@@ -66,7 +66,8 @@ export const MAX_THREADS = 1024;
 /** The resources that a job may use. */
 export interface ResourceOptions {
   /**
-   * Threads that read and hash; null means one per core.
+   * Threads that read and hash; null means one per core. It is the same option everywhere, and only the command has another default:
+   * one per core.
    *
    * @default 1
    */

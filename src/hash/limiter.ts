@@ -64,9 +64,9 @@ export class Limiter {
     return this.run(signal, async () => job());
   }
 
-  /** Whether a job waits for a slot. */
-  get hasWaiting(): boolean {
-    return this.#queue.size > 0;
+  /** The jobs that wait for a slot. */
+  get waiting(): number {
+    return this.#queue.size;
   }
 
   /** The number of jobs in the queue before the one that `start` starts; -1 if it does not wait. */
@@ -171,7 +171,7 @@ export class Slot {
   /** Counts a step of a long job. After some steps, it goes to the end of the queue if other jobs wait. */
   async offer(): Promise<void> {
     this.#steps += 1;
-    if (this.#isHeld && this.#steps > STEPS_PER_SLOT && this.#limiter.hasWaiting) await this.requeue();
+    if (this.#isHeld && this.#steps > STEPS_PER_SLOT && this.#limiter.waiting > 0) await this.requeue();
   }
 
   /** Goes to the end of the queue, also when no other job waits: the event loop runs before this job goes on. */

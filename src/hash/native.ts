@@ -19,6 +19,7 @@ import {
   requireHashesFit,
   tooManyHashes,
 } from './hash-request.ts';
+import { hashedHere } from './hashed-here.ts';
 import { bytesToPieceEnd, RequestedTable } from './make-requested-files.ts';
 import { changed, notAFile } from './open-without-links.ts';
 import { withPrivateData } from './private-buffer.ts';
@@ -86,14 +87,16 @@ function shortEngine(addon: Addon): ShortEngine {
       const [, , size] = offsetsOf(version, data.length, pieceLength);
       const out = Buffer.allocUnsafe(size);
       withKernelError(() => addon.hashBytes(data, version, pieceLength, out));
+      hashedHere.bytes += data.length;
       return unpacked(out, version, data.length, pieceLength);
     },
-    hashFile(path, version, pieceLength) {
-      const job = withKernelError(() => new addon.ShortFile(path, version, pieceLength, MAX_SHORT));
+    hashFile({ root, path }, version, pieceLength) {
+      const job = withKernelError(() => new addon.ShortFile(root, path, MAX_SHORT, version, pieceLength));
       const done = job.done.then((found) => {
         if (!found) return null;
-        const { hashes, ...file } = found;
-        return { file, digests: unpacked(hashes, version, file.length, pieceLength) };
+        const { bytes, ...file } = found;
+        hashedHere.bytes += file.length;
+        return { file, digests: unpacked(bytes, version, file.length, pieceLength) };
       });
       return { done, cancel: () => job.cancel() };
     },

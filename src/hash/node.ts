@@ -16,6 +16,7 @@ import {
   type RequestedFile,
   tooManyHashes,
 } from './hash-request.ts';
+import { hashedHere } from './hashed-here.ts';
 import { Limiter, Slot } from './limiter.ts';
 import { bytesToPieceEnd, requestedPadFile } from './make-requested-files.ts';
 import { PieceHasher, TreeHasher } from './node-hashers.ts';
@@ -53,6 +54,8 @@ const MAX_READ = 2 ** 20;
  * job does not wait for a large one, and the event loop runs in between.
  */
 const slotLimiter = new Limiter(1);
+/** How the node engine is used now. */
+export const nodeEngineUse: Pick<Limiter, 'waiting'> = slotLimiter;
 const SLOT_SECONDS = 0.01;
 /** The buffer of the job that has the slot. Jobs do not allocate their own: the garbage would not be collected in time. */
 let buffer: Uint8Array = new Uint8Array(0);
@@ -167,7 +170,9 @@ class NodeJob implements HashJob {
       const update = (bytes: Uint8Array) => {
         pieces?.update(bytes);
         tree?.update(bytes);
-        if (!isPad(file)) this.#progress.bytes += bytes.length;
+        if (isPad(file)) return;
+        this.#progress.bytes += bytes.length;
+        hashedHere.bytes += bytes.length;
       };
       const exists = await this.#readContent(index, file, update);
       if (!exists) pieces?.skip(file.length);

@@ -84,7 +84,7 @@ describe('Limiter', () => {
       stop.abort();
       await Promise.allSettled(all);
       assert.deepEqual(ran, [0, 1, 3, 4, 6, 7]);
-      assert.equal(limiter.hasWaiting, false);
+      assert.equal(limiter.waiting, 0);
     }
   });
 
@@ -94,9 +94,9 @@ describe('Limiter', () => {
     const first = limiter.run(undefined, job('first'));
     const stop = new AbortController();
     const stopped = limiter.run(stop.signal, job('stopped'));
-    assert.ok(limiter.hasWaiting);
+    assert.equal(limiter.waiting, 1);
     stop.abort();
-    assert.ok(!limiter.hasWaiting);
+    assert.equal(limiter.waiting, 0);
     await assert.rejects(stopped, { code: 'ERR_ABORTED' });
     end('first');
     await first;
@@ -218,7 +218,7 @@ describe('Limiter', () => {
     const limiter = new Limiter(8);
     const { signal } = new AbortController();
     await Promise.all(Array.from({ length: 50_000 }, () => limiter.run(signal, async () => {})));
-    assert.ok(!limiter.hasWaiting);
+    assert.equal(limiter.waiting, 0);
   });
 
   it('keeps nothing of cancelled jobs, even if their signal lives on', async () => {

@@ -104,8 +104,14 @@ struct ShortFile {
   std::vector<std::uint8_t> bytes;
 };
 
-// Reads a regular file of 1 to `max` bytes, through links. Empty for any other file, after an error, if the
-// file changed meanwhile, and on Windows. Throws std::bad_alloc.
-std::optional<ShortFile> read_short_file(const char* path, std::size_t max);
+// Where a short file is.
+struct ShortPath {
+  std::string root;  // links in it are followed; empty for none
+  std::string path;  // with a root: relative to it, without `..`, and its links are not followed
+};
+
+// Reads a regular file of 1 to `max` bytes. Empty for any other file, after an error, if the file changed
+// meanwhile, and on Windows. Throws std::bad_alloc.
+std::optional<ShortFile> read_short_file(const ShortPath& where, std::size_t max);
 
 }  // namespace metainfo

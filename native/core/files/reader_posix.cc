@@ -94,20 +94,27 @@ FileStatus file_status(const char* path) {
   return to_file_status(status);
 }
 
-std::optional<ShortFile> read_short_file(const char* path, std::size_t max) {
+std::optional<ShortFile> read_short_file(const ShortPath& where, std::size_t max) {
   struct File {
     ~File() {
       if (descriptor >= 0) ::close(descriptor);
     }
     const int descriptor;
   };
+  const char* const path = where.path.c_str();
+  const bool is_free = where.root.empty();
+  const File root{is_free ? -1 : retrying([&] { return ::open(where.root.c_str(), kFolder); })};
+  if (!is_free && root.descriptor < 0) return {};
+  const int start = is_free ? AT_FDCWD : root.descriptor;
   struct stat before;
   // Opening a FIFO or a device may do something, and opening a large file takes time.
   const auto is_short = [&] {
     return S_ISREG(before.st_mode) && before.st_size > 0 && static_cast<std::uint64_t>(before.st_size) <= max;
   };
-  if (retrying([&] { return ::stat(path, &before); }) != 0 || !is_short()) return {};
-  const File file{retrying([&] { return ::open(path, kOpenFile); })};
+  const int status_flags = is_free ? 0 : AT_SYMLINK_NOFOLLOW;
+  if (retrying([&] { return ::fstatat(start, path, &before, status_flags); }) != 0 || !is_short()) return {};
+  const File file{is_free ? retrying([&] { return ::open(path, kOpenFile); })
+                          : open_without_links(path, kOpenFile, start)};
   if (file.descriptor < 0 || retrying([&] { return ::fstat(file.descriptor, &before); }) < 0) return {};
   if (!is_short()) return {};
   const auto size = static_cast<std::uint64_t>(before.st_size);

@@ -85,7 +85,7 @@ FileStatus file_status(const char* path) {
   return status;
 }
 
-std::optional<ShortFile> read_short_file(const char*, std::size_t) { return {}; }
+std::optional<ShortFile> read_short_file(const ShortPath&, std::size_t) { return {}; }
 
 }  // namespace metainfo
 

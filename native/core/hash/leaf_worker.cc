@@ -66,7 +66,7 @@ class LeafWorker final : public Worker {
         reader->read(offset + at, &memory_[filled_], count);
         return count;
       });
-      job_.progress.bytes.fetch_add(count, std::memory_order_relaxed);
+      job_.progress.add_bytes(count);
       for (std::size_t leaf = 0; leaf < count; leaf += kLeaf)
         leaves_.add(&memory_[filled_ + leaf], std::min(kLeaf, count - leaf),
                     subtree.hashes + (at + leaf) / kLeaf * kHashSize);

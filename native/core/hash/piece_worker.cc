@@ -149,7 +149,7 @@ class PieceWorker final : public Worker {
       } else {
         if (const Reader* reader = files_.get(lane.file)) {
           reader->read(offset, lane.buffer + at, count);
-          job_.progress.bytes.fetch_add(count, std::memory_order_relaxed);
+          job_.progress.add_bytes(count);
         } else {
           lane.complete = false;
         }

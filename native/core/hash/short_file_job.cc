@@ -1,4 +1,4 @@
-// Reads a short file in one call of its thread, and hashes it.
+// Reads a short file in one call of its thread, and hashes it if that is wanted.
 #include "core/hash/short_file_job.h"
 
 #include <exception>
@@ -16,11 +16,17 @@ ShortFileJob::ShortFileJob(Request request, const Kernels& kernels, Budget& budg
 bool ShortFileJob::run_worker(WorkerThread& thread, const Served&, std::shared_ptr<void>&) noexcept try {
   // The job may end while the call is stuck: until it returns, the thread writes to its own memory only.
   std::optional<ShortFile> file;
-  thread.call([&] { file = read_short_file(request_.path.c_str(), request_.max_bytes); });
+  thread.call([&] { file = read_short_file(request_.where, request_.max_bytes); });
   if (!file) return true;
-  const ShortContent content{file->bytes.data(), file->bytes.size(), request_.piece_length, request_.version};
-  Hashed hashed{file->status, std::vector<std::uint8_t>(content.hash_bytes())};
-  hash_short(content, kernels_, hashed.hashes.data());
+  Hashed hashed{file->status, {}, {}};
+  if (request_.version) {
+    const ShortContent content{file->bytes.data(), file->bytes.size(), request_.piece_length,
+                               *request_.version};
+    hashed.hashes.resize(content.hash_bytes());
+    hash_short(content, kernels_, hashed.hashes.data());
+  } else {
+    hashed.bytes = std::move(file->bytes);
+  }
   if (!cancelled()) outcome_ = std::move(hashed);
   return true;
 } catch (const WorkerThread::Stopped&) {

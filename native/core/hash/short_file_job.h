@@ -1,4 +1,4 @@
-// A job that reads and hashes one short file, in one step on one thread.
+// A job that reads one short file, and hashes it if that is wanted, in one step on one thread.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ namespace metainfo {
 class ShortFileJob final : public WorkerGroup {
  public:
   struct Request {
-    std::string path;  // links in it are followed
+    ShortPath where;
     std::size_t max_bytes;
-    std::uint64_t piece_length;  // as in ShortContent
-    Version version;
+    std::uint64_t piece_length;      // as in ShortContent
+    std::optional<Version> version;  // none: the file is read, and not hashed
   };
 
   ShortFileJob(Request request, const Kernels& kernels, Budget& budget = Budget::process());
@@ -29,6 +29,7 @@ class ShortFileJob final : public WorkerGroup {
   struct Hashed {
     FileStatus status;
     std::vector<std::uint8_t> hashes;  // see ShortContent
+    std::vector<std::uint8_t> bytes;   // the content, if it is not hashed
   };
 
   // Empty for anything but a regular file with 1 to `max_bytes` bytes that stayed the same while it was read;

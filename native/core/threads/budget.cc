@@ -27,6 +27,14 @@ Budget& Budget::process() {
   return *budget;
 }
 
+Budget::Usage Budget::usage() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto waiting = std::count_if(claims_.begin(), claims_.end(), [&](const Claim* claim) {
+    return claim->active_ == 0 && waits(*claim);
+  });
+  return {used_threads_, used_memory_, static_cast<std::size_t>(waiting)};
+}
+
 Budget::Limits Budget::limits() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return limits_;

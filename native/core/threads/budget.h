@@ -58,6 +58,14 @@ class Budget {
   // while the process exits.
   static Budget& process();
 
+  // The resources in use now.
+  struct Usage {
+    unsigned threads;
+    std::uint64_t memory;  // bytes
+    std::size_t waiting;   // jobs without a worker
+  };
+  Usage usage() const;
+
   Limits limits();
   // Applies to running jobs too: their surplus workers leave after their next part.
   void set_limits(Limits limits);

@@ -25,9 +25,11 @@ namespace {
 
 constexpr std::size_t kMax = 4 * kBlock;
 
-std::optional<ShortFileJob::Hashed> outcome_of(const std::string& path, Version version = Version::hybrid) {
+std::optional<ShortFileJob::Hashed> outcome_of(const std::string& path,
+                                               std::optional<Version> version = Version::hybrid,
+                                               const std::string& root = {}) {
   Budget budget({1, std::uint64_t{1} << 40});
-  ShortFileJob job({path, kMax, kBlock, version}, best(), budget);
+  ShortFileJob job({{root, path}, kMax, kBlock, version}, best(), budget);
   Tally finished;
   job.start([&] { finished.add(); });
   finished.wait();
@@ -60,6 +62,46 @@ TEST_CASE("ShortFileJob: reads a file of any size up to the limit, through links
   }
 }
 
+TEST_CASE("ShortFileJob: reads a file without hashing it") {
+  const TempFolder folder;
+  const oracle::Bytes bytes = oracle::content(kMax, 5);
+  const auto outcome = outcome_of(folder.add("file", bytes).path, {});
+  REQUIRE(outcome.has_value());
+  REQUIRE_EQ(outcome->bytes, bytes);
+  REQUIRE(outcome->hashes.empty());
+}
+
+TEST_CASE("ShortFileJob: follows no link below its root, but links in the path of the root") {
+  const TempFolder folder;
+  const TempFolder outside;
+  const oracle::Bytes bytes = oracle::content(9, 1);
+  folder.add("file", bytes);
+  outside.add("file", oracle::content(9, 2));
+  std::filesystem::create_directory(folder.path("sub"));
+  std::filesystem::rename(folder.add("other", bytes).path, folder.path("sub/file"));
+  const auto link = [&](const std::string& target, const char* name) {
+    std::filesystem::create_symlink(target, folder.path(name));
+  };
+  link(outside.path("file"), "away");
+  link(outside.path("."), "away-folder");
+  link("file", "within");
+  link("sub", "within-folder");
+  link(".", "root");
+  for (const std::string& root : {folder.path("."), folder.path("root")}) {
+    for (const char* name : {"file", "sub/file"}) {
+      const auto outcome = outcome_of(name, {}, root);
+      REQUIRE(outcome.has_value());
+      REQUIRE_EQ(outcome->bytes, bytes);
+    }
+    for (const char* name :
+         {"away", "away-folder/file", "within", "within-folder/file", "none", "file/none", "sub", ""}) {
+      INFO(name);
+      REQUIRE(!outcome_of(name, {}, root).has_value());
+    }
+  }
+  for (const char* root : {"file", "none"}) REQUIRE(!outcome_of("file", {}, folder.path(root)).has_value());
+}
+
 TEST_CASE("ShortFileJob: gives nothing for what is no short file") {
   const TempFolder folder;
   const std::string fifo = folder.path("fifo");
@@ -78,7 +120,7 @@ TEST_CASE("ShortFileJob: gives nothing after it was cancelled") {
   const std::string path = folder.add("file", oracle::content(5, 0)).path;
   Budget budget({1, std::uint64_t{1} << 40});
   for (int i = 0; i < 100; ++i) {
-    ShortFileJob job({path, kMax, kBlock, Version::v1}, best(), budget);
+    ShortFileJob job({{{}, path}, kMax, kBlock, Version::v1}, best(), budget);
     Tally finished;
     job.start([&] { finished.add(); });
     job.cancel();

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -374,6 +375,29 @@ TEST_CASE("Budget: a job that lacks memory to grow does not hold up other jobs")
   REQUIRE_EQ(active(small, next), Active({7, 1}));
   end(budget, next);
   end(budget, small);
+}
+
+TEST_CASE("Budget: tells how much of it is in use, and how many jobs wait") {
+  Budget budget({2, kAmpleMemory});
+  const auto usage = [&] {
+    const Budget::Usage now = budget.usage();
+    return std::tuple{now.threads, now.memory, now.waiting};
+  };
+  REQUIRE(usage() == std::tuple{0U, std::uint64_t{0}, std::size_t{0}});
+  Fake a(4, 10), b(1, 7), c(1, 7);
+  budget.enter(a);
+  // It wants more workers, but it does not wait.
+  REQUIRE(usage() == std::tuple{2U, std::uint64_t{20}, std::size_t{0}});
+  budget.enter(b);
+  budget.enter(c);
+  REQUIRE(usage() == std::tuple{2U, std::uint64_t{20}, std::size_t{2}});
+  part(budget, a);
+  REQUIRE(usage() == std::tuple{2U, std::uint64_t{17}, std::size_t{1}});
+  REQUIRE(budget.withdraw(c));
+  REQUIRE(std::get<2>(usage()) == 0);
+  end(budget, a);
+  end(budget, b);
+  REQUIRE(usage() == std::tuple{0U, std::uint64_t{0}, std::size_t{0}});
 }
 
 TEST_CASE("Budget: limits can change while jobs run") {
