@@ -1,7 +1,8 @@
 // `npm run docs:errors`: writes docs/errors.md from the tables of codes in the source. test/docs.test.ts checks the page.
 import { writeFileSync } from 'node:fs';
 import { BENCODE_CODES } from '../src/bencode/bencode-error.ts';
-import { ERROR_CODES, ISSUE_CODES } from '../src/errors/codes.ts';
+import { CATEGORIES } from '../src/errors/category.ts';
+import { ERROR_CODES, ISSUE_CODES, type MetainfoErrorCode } from '../src/errors/codes.ts';
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
@@ -12,7 +13,11 @@ const code = (name: string) => `\`${name}\``;
 
 /** Returns the text of docs/errors.md. */
 export function errorsPage(): string {
-  const errors = Object.entries(ERROR_CODES).map(([name, summary]) => [code(name), summary]);
+  const errors = Object.entries(ERROR_CODES).map(([name, summary]) => [
+    code(name),
+    summary,
+    CATEGORIES[name as MetainfoErrorCode],
+  ]);
   const issues = Object.entries(ISSUE_CODES).map(([name, issue]) => {
     const { summary, spec = '' } = issue as { summary: string; spec?: string };
     return [code(name), summary, spec];
@@ -32,9 +37,13 @@ but do not parse them. [Handling errors](guides/errors.md) shows how to catch er
 ## Codes of a MetainfoError
 
 Every error that this library reports is a \`MetainfoError\`. Its \`message\` says what happened, to what, and what to do
-next. Its \`path\` names the file and its \`cause\` is the underlying error, if there is one.
+next. Its \`path\` names the file and its \`cause\` is the underlying error, if there is one. \`errorCategory(error)\` gives the category, which says who
+can do something about the error: [HTTP codes](guides/servers.md#errors-and-http-codes) explains the categories.
 
-${table(['code', 'meaning'], errors)}
+- A \`ValidationError\` about a draft, an edit, a hasher or a magnet link is \`input\`, and so is a file name that is too long for the system.
+- \`ERR_SOURCE\` has the category of its cause, if that has one. Without a cause, it is \`input\`.
+
+${table(['code', 'meaning', 'category'], errors)}
 
 ## Issues of a ValidationError
 

@@ -12,7 +12,7 @@ export const ERROR_CODES = {
   ERR_CACHE:
     'The size of the cache cannot be read, or the cache cannot be cleared. As the code of a warning: the cache cannot be used, so content is hashed again.',
   ERR_CONFIG: 'The configuration file of the command is not valid TOML, has an invalid key or value, or is too large.',
-  ERR_DUPLICATE_PATH: 'A path is listed twice in `paths`.',
+  ERR_DUPLICATE_PATH: 'A path is listed twice in `paths`, or two sources of a verification have it.',
   ERR_FILE_CHANGED:
     'A file or web object grew, shrank, disappeared or was modified while it was hashed: start again once no program writes to it.',
   ERR_FINDINGS: 'A creation or edit has findings that the caller counts as errors, and nothing was hashed or written.',
@@ -193,7 +193,7 @@ const SUMMARIES: Readonly<Record<keyof typeof ISSUE_SPECS, string>> = {
   pad_in_tree: 'A v2 file tree contains a pad file.',
   old_clients: 'Some clients that are still in use cannot read a torrent of this version.',
   padfile_alignment: 'A file does not start at a piece boundary, or there are pad files where none are allowed.',
-  path_root: 'The path root is not absolute, or it is given as `undefined`.',
+  path_root: 'The path root is empty, not a path, or given as `undefined`.',
   paths: 'The list of paths is empty. For a hasher also: a path is absolute, unsafe or given twice.',
   pattern_unmatched: 'A pattern of `--exclude` or `--include` matches no file.',
   piece_layers_if_v2: 'A v2 or hybrid torrent has no `piece layers`.',

@@ -139,12 +139,6 @@ export function withPath(error: unknown, path: string): unknown {
   return Object.assign(error, { path, message: `${path}: ${error.message}` });
 }
 
-/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when `path` is not a string or contains a NUL byte */
-export function requirePath(path: unknown): asserts path is string {
-  if (typeof path === 'string' && !path.includes('\0')) return;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', `A path must be a string without NUL bytes, not ${shown(path)}.`);
-}
-
 /** Describes a value in an error message, in at most 80 characters. It runs no code of a proxy. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -1,11 +1,15 @@
 /** Checks the arguments and options of every exported function against superstruct structs before they are used. */
-import { define, type Struct } from 'superstruct';
-import { isDate, isUint8Array } from '../platform/node.ts';
+import { Struct } from 'superstruct';
+import { currentFolder, isAbsolute, isDate, isUint8Array, pathOfUrl, resolvePath } from '../platform/node.ts';
 import { MetainfoError, type MetainfoErrorOptions, sentence, shown } from './errors.ts';
 
 /** Makes a struct from a test; `what` completes the message "... must be". */
-export function expected<T>(what: string, test: (value: unknown) => boolean): Struct<T, null> {
-  return define<T>(what, (value) => test(value) || what);
+export function expected<T>(
+  what: string,
+  test: (value: unknown) => boolean,
+  coercer: (value: unknown) => unknown = (value) => value,
+): Struct<T, null> {
+  return new Struct<T, null>({ type: what, schema: null, validator: (value) => test(value) || what, coercer });
 }
 
 /** Makes a struct that accepts only the given strings or numbers. */
@@ -18,7 +22,11 @@ export function oneOf<T extends string | number>(...values: readonly T[]): Struc
 
 /** Makes a struct that accepts null too. */
 export function orNull<T>(struct: Struct<T, null>): Struct<T | null, null> {
-  return expected(`${struct.type} or null`, (value) => value === null || passes(value, struct));
+  return expected(
+    `${struct.type} or null`,
+    (value) => value === null || passes(value, struct),
+    struct.coercer as () => unknown,
+  );
 }
 
 /** Accepts anything: the value is checked where it is used. */
@@ -27,10 +35,31 @@ export const Unchecked: Struct<never, null> = expected('anything', () => true);
 export const Given: Struct<never, null> = expected('given', (value) => value !== undefined);
 export const Flag: Struct<boolean, null> = expected('true or false', (value) => typeof value === 'boolean');
 export const Text: Struct<string, null> = expected('a string', (value) => typeof value === 'string');
-/** Accepts only strings: Node would also take a URL, a buffer or a file descriptor as a path. */
+/** The text of a path or of a `file:` URL; null for anything else. Node would also take a buffer or a file descriptor as a path. */
+export function pathOrNull(value: unknown): string | null {
+  const text = typeof value === 'string' ? value : pathOfUrl(value);
+  return text?.includes('\0') ? null : text;
+}
+/** The absolute path of a path or `file:` URL; anything else as it is. An empty path stays empty. */
+export function absolutePath(value: unknown): unknown {
+  const path = pathOrNull(value);
+  return path && !isAbsolute(path) ? resolvePath(currentFolder(), path) : (path ?? value);
+}
+/**
+ * The text of a path or of a `file:` URL.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything else
+ */
+export function checkedPath(value: unknown): string {
+  const path = pathOrNull(value);
+  if (path !== null) return path;
+  throw invalidArgument(`A path must be a string without NUL bytes or a file: URL, not ${shown(value)}`);
+}
+/** Accepts a path or a `file:` URL. {@link checkArgument} returns its text. */
 export const Path: Struct<string, null> = expected(
-  'a path: a string without NUL bytes',
-  (value) => typeof value === 'string' && !value.includes('\0'),
+  'a path: a string without NUL bytes or a file: URL',
+  (value) => pathOrNull(value) !== null,
+  pathOrNull,
 );
 export const Bytes: Struct<Uint8Array, null> = expected('bytes (a Uint8Array)', isUint8Array);
 export const List: Struct<readonly unknown[], null> = expected('a list', Array.isArray);
@@ -60,7 +89,7 @@ export const Signal: Struct<AbortSignal, null> = expected('an AbortSignal', (val
 });
 
 /** The properties of a struct that this file uses. */
-type AnyStruct = Pick<Struct<unknown, null>, 'type' | 'validator'>;
+type AnyStruct = Pick<Struct<unknown, null>, 'type' | 'validator' | 'coercer'>;
 
 function passes(value: unknown, struct: AnyStruct): boolean {
   const [failure] = struct.validator(value, { branch: [value], path: [] });
@@ -68,14 +97,20 @@ function passes(value: unknown, struct: AnyStruct): boolean {
 }
 
 /**
- * Returns an argument or option that fits its struct.
+ * Returns an argument or option that fits its struct: for a `file:` URL, its path.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for any other; the message has its name
  */
 export function checkArgument<T>(name: string, value: unknown, struct: AnyStruct & Pick<Struct<T, null>, 'TYPE'>): T {
-  if (readSafely(name, () => passes(value, struct))) return value as T;
+  if (readSafely(name, () => passes(value, struct))) {
+    // The structs of this file look at the value alone.
+    return struct.coercer(value, undefined as never) as T;
+  }
   throw invalidArgument(`${name} must be ${struct.type}, not ${shown(value)}`, { option: { [name]: null } });
 }
+
+/** Options whose URLs of files have become paths. */
+export type Checked<T> = { [K in keyof T]: Exclude<T[K], URL> };
 
 /** A struct for every option of an options object. Options that are undefined are not checked. */
 export type OptionStructs<T> = { readonly [K in keyof T]-?: AnyStruct };
@@ -91,8 +126,8 @@ export function checkOptions<T extends object>(
   given: T | undefined,
   structs: OptionStructs<T>,
   { name = 'options', example = '{ threads: 2 }' } = {},
-): T {
-  if (given === undefined) return {} as T;
+): Checked<T> {
+  if (given === undefined) return {} as Checked<T>;
   return readSafely(name, () => {
     const isObject = typeof given === 'object' && given !== null && !(Symbol.iterator in given);
     if (!isObject) throw invalidArgument(`${name} must be an object such as ${example}, not ${shown(given)}`);
@@ -106,7 +141,7 @@ export function checkOptions<T extends object>(
       const struct = structs[key] as AnyStruct & { TYPE: unknown };
       copy[key] = checkArgument(name === 'options' ? key : `${name}.${key}`, value, struct);
     }
-    return copy as T;
+    return copy as Checked<T>;
   });
 }
 

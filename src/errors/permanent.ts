@@ -1,21 +1,9 @@
 /** Tells whether a failed job may succeed if it is tried again. */
-import type { MetainfoErrorCode } from './codes.ts';
+import { CATEGORIES, type ErrorCategory } from './category.ts';
 import { MetainfoError } from './errors.ts';
 
-/** The codes of failures that may pass: of the disk, the network, and resources that others hold. */
-const PASSING: ReadonlySet<MetainfoErrorCode> = new Set([
-  'ERR_ABORTED',
-  'ERR_CACHE',
-  'ERR_HTTP',
-  'ERR_NO_DESCRIPTORS',
-  'ERR_NO_MEMORY',
-  'ERR_NO_SPACE',
-  'ERR_PART_MISSING',
-  'ERR_QUEUE',
-  'ERR_READ',
-  'ERR_SOURCE',
-  'ERR_WRITE',
-]);
+/** The categories of failures that may pass: of the disk, the network, and resources that others hold. */
+const PASSING: readonly ErrorCategory[] = ['busy', 'cancelled', 'io'];
 
 /** System errors that come back every time, although reading and writing may also fail in passing. */
 const LASTING: ReadonlySet<string | undefined> = new Set([
@@ -45,7 +33,8 @@ const LASTING: ReadonlySet<string | undefined> = new Set([
  */
 export function isPermanent(error: unknown): boolean {
   if (!(error instanceof MetainfoError)) return false;
-  if (!PASSING.has(error.code)) return true;
+  // Another copy of this package may have newer codes, which have no category here.
+  if (!PASSING.includes(CATEGORIES[error.code]) || error.code === 'ERR_UNREADABLE') return true;
   const isOfDisk = error.code === 'ERR_READ' || error.code === 'ERR_WRITE';
   return isOfDisk && LASTING.has((error.cause as NodeJS.ErrnoException | undefined)?.code);
 }

@@ -66,10 +66,25 @@ describe('an invalid path', () => {
   };
   for (const [name, call] of Object.entries(ENTRY_POINTS)) {
     it(`is rejected by ${name}`, async () => {
-      for (const wrong of [undefined, null, 5, {}, Buffer.from('/'), new URL('file:///'), 'a\0b']) {
+      for (const wrong of [
+        undefined,
+        null,
+        5,
+        {},
+        Buffer.from('/'),
+        new URL('http://x/'),
+        new URL('file:///a%2Fb'),
+        new URL('file:///a%00b'),
+        'a\0b',
+      ]) {
+        // It takes bytes as a source.
+        if (name === 'verify' && wrong instanceof Buffer) continue;
         await assert.rejects(call(wrong as string), {
           code: 'ERR_INVALID_ARGUMENT',
-          message: /^A path must be a string without NUL bytes, not .+\.$/,
+          message:
+            name === 'verify' && typeof wrong === 'object' && wrong !== null
+              ? /^the content must be a path, a source or a list of sources, not .+\.$/
+              : /^A path must be a string without NUL bytes or a file: URL, not .+\.$/,
         });
       }
     });
