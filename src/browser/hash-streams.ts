@@ -28,6 +28,11 @@ export function hashStreams(
   const rows = [...files];
   const jobs: { job: WebJob; indexes: readonly number[] }[] = [];
   let isCancelled = false;
+  /** Bytes of streams. */
+  let streamedBytes = 0;
+  const onChunk = (bytes: number) => {
+    streamedBytes += bytes;
+  };
   const cancel = () => {
     isCancelled = true;
     for (const { job } of jobs) job.cancel();
@@ -36,7 +41,7 @@ export function hashStreams(
   const lengths: number[] = [];
   const hash = async (indexes: readonly number[]) => {
     if (isCancelled) throw hashingCancelled();
-    const some = indexes.map((index) => webFile(rows[index] as LaidOutFile, readSize));
+    const some = indexes.map((index) => webFile(rows[index] as LaidOutFile, { readSize, onChunk }));
     const padded = indexes.filter((index) => index < paddedFiles).length;
     const job = new WebJob({ files: some, version, pieceLength, paddedFiles: padded });
     jobs.push({ job, indexes });
@@ -66,28 +71,42 @@ export function hashStreams(
   return {
     done: isAligned ? hashSeparately() : hashAsOne(),
     progress: () => {
-      const bytes = jobs.reduce((sum, { job }) => sum + job.progress().bytes, 0);
+      let bytes = 0;
+      let arrivedBytes = streamedBytes;
+      for (const { job, indexes } of jobs) {
+        const hashed = job.progress().bytes;
+        bytes += hashed;
+        if (!indexes.some((index) => rows[index]?.stream)) arrivedBytes += hashed;
+      }
+      arrivedBytes = Math.max(bytes, arrivedBytes);
       const { job, indexes } = jobs.at(-1) ?? {};
       const file = rows[indexes?.[job?.progress().fileIndex ?? 0] ?? 0]?.path.join('/') ?? '';
       const growth = files.hasAllLengths ? {} : { totalGrows: true };
-      return { bytes, totalBytes: Math.max(files.totalLength, bytes), ...growth, file, queued: 0 };
+      return { bytes, arrivedBytes, totalBytes: Math.max(files.totalLength, arrivedBytes), ...growth, file, queued: 0 };
     },
     cancel,
   };
 }
 
+interface ChunkOptions {
+  /** Bytes of a request. */
+  readSize: number | null | undefined;
+  /** Called with the bytes of each chunk that arrives. */
+  onChunk: (bytes: number) => void;
+}
+
 /** A file of a layout as {@link WebJob} reads it. */
-function webFile(file: LaidOutFile, readSize: number | null | undefined): WebFile {
+function webFile(file: LaidOutFile, options: ChunkOptions): WebFile {
   if (!file.stream) return toRequestedFile(file);
   const { path, length } = file;
   const name = path.join('/');
-  const chunks = (signal: AbortSignal) => chunksOf(file, readSize, signal);
+  const chunks = (signal: AbortSignal) => chunksOf(file, options, signal);
   return { path: name, offset: 0, length, size: length ?? 0, mtimeMs: Number.NaN, chunks };
 }
 
 async function* chunksOf(
   file: SourceFile,
-  readSize: number | null | undefined,
+  { readSize, onChunk }: ChunkOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const size = readSize ?? requestSizeOf([file]);
@@ -95,6 +114,7 @@ async function* chunksOf(
   try {
     for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
       const { length } = chunk;
+      onChunk(length);
       yield chunk;
       // Its owner may have shrunk or transferred it meanwhile.
       if (chunk.length !== length) throw sourceError(file.path.join('/'), new Error(MEMORY_CHANGED));

@@ -20,6 +20,18 @@ export const throwProblems: typeof import('../disk/scan-problems.ts')['throwProb
 export const writeWhole: typeof import('../disk/write-file.ts')['writeWhole'] = async () =>
   noDisk('A browser writes no files: offer bencode() as a download.');
 export const MAX_GROUP = 1;
+type OfSaves = typeof import('../disk/save-target.ts');
+export const saveProblem: OfSaves['saveProblem'] = ({ saveTo }) =>
+  saveTo === undefined ? null : { at: ['saveTo'], message: 'expected none' };
+export const frozenSave: OfSaves['frozenSave'] = () => ({});
+export const saveTarget: OfSaves['saveTarget'] = () => ({});
+export const savePaths: OfSaves['savePaths'] = () => [];
+export const loadSaves: OfSaves['loadSaves'] = () => null;
+type OfOpenFiles = typeof import('../disk/open-file.ts');
+export const isOpenFile = (_value: object): _value is never => false;
+export const sizeOfOpenFile: OfOpenFiles['sizeOfOpenFile'] = () => null;
+export const problemOfOpenFile: OfOpenFiles['problemOfOpenFile'] = () => null;
+export const contentOfOpenFile: OfOpenFiles['contentOfOpenFile'] = () => null;
 
 export const systemPath: typeof import('../hash/system-path.ts')['systemPath'] = (path) => path;
 

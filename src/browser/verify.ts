@@ -1,28 +1,17 @@
 /** Verifies the files of a user against a torrent. */
-import type { ScannedFile } from '../disk/scan.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { checkArgument, checkOptions, expected, isBlob, List, Path } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import type { FileRanges } from '../hash/addon.ts';
 import type { RequestedFile, RequestedFiles } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/make-requested-files.ts';
-import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
+import { NO_PATH } from '../hash/match-paths.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
-import { diskPathBelow, FileTable, pathColumn } from '../layout/file-table.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { isUint8Array } from '../platform/node.ts';
 import { CHECK, type CheckOptions, diskPathAt, hashingOf, verifyMatched } from '../verify/check-pieces.ts';
-import {
-  type DiskFile,
-  type FoundFiles,
-  findUnderOtherNames,
-  indexOthers,
-  MatchedFiles,
-  namesColumn,
-  othersIn,
-  type Unreadable,
-  usualNames,
-} from '../verify/matched-files.ts';
+import { MatchedSources, matchSources } from '../verify/match-sources.ts';
+import type { DiskFile } from '../verify/matched-files.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import { type GivenFile, type GivenFiles, isSingle, listFiles } from './folders.ts';
 
@@ -52,11 +41,19 @@ export async function verify(
   checkArgument('torrent', torrent, AnyTorrent);
   const checked = checkOptions(options, CHECK);
   const { signal } = checked;
-  const hashing = { ...hashingOf(torrent, checked), options: checked };
+  const hashing = hashingOf(torrent, checked);
   const sources = hasSources(given)
     ? checkedSources(given)
     : (await listFiles(given, signal, { everything: true })).sources;
-  const matched = new MatchedBlobs(torrent, sources, await match(torrent, sources));
+  // As in Node, a file that is given itself may have any name.
+  const isRenamed = torrent.nFiles === 1 && sources.length === 1 && sources.every(isSingle);
+  const rows = sources.map(({ path, data }) => ({
+    path,
+    data,
+    size: data.size,
+    mtimeMs: data.lastModified ?? Number.NaN,
+  }));
+  const matched = new MatchedBlobs(torrent, rows, await matchSources(torrent, rows, isRenamed));
   const findUnreadable = () => matched.leaveOutUnreadable(signal);
   return jobLimiter.run(signal, async () => {
     // Without this, an empty file that cannot be opened would count as one of the wrong size.
@@ -91,23 +88,17 @@ function checkedSources({ sources }: GivenSources): GivenFile[] {
 }
 
 /** The files of a torrent and their counterparts among those of a user. */
-class MatchedBlobs extends MatchedFiles {
-  readonly #blobs: ReadonlyMap<string, Blob>;
-
-  constructor(torrent: Torrent, sources: readonly GivenFile[], found: FoundFiles) {
-    super(torrent, found);
-    this.#blobs = new Map(sources.map(({ path, data }) => [diskPathBelow('', path.replaceAll('/', '\0')), data]));
-  }
-
+class MatchedBlobs extends MatchedSources<Blob> {
   /** Reads the first byte of every file. */
   async leaveOutUnreadable(signal: AbortSignal | undefined): Promise<void> {
     const read = async (index: number) => {
-      const path = diskPathAt(this, index) ?? '';
-      await this.#blobs
-        .get(path)
+      await this.dataAt(index)
         ?.slice(0, 1)
         .arrayBuffer()
-        .catch((error: unknown) => this.leaveOut(index, fromSystemError(error, path.slice(1), 'read').message));
+        .catch((error: unknown) => {
+          const path = diskPathAt(this, index) as string;
+          this.leaveOut(index, fromSystemError(error, path.slice(1), 'read').message);
+        });
     };
     for (let first = 0; first < this.length; first += READS_AT_ONCE) {
       throwIfAborted(signal);
@@ -121,35 +112,7 @@ class MatchedBlobs extends MatchedFiles {
       const length = lengths[i] as number;
       if (found === NO_PATH) return requestedPadFile(length);
       const { diskPath: path, size, mtimeMs } = this.foundAt(found) as DiskFile;
-      return { path, blob: this.#blobs.get(path), offset: offsets[i] as number, length, size, mtimeMs };
+      return { path, blob: this.dataOf(path), offset: offsets[i] as number, length, size, mtimeMs };
     });
   }
-}
-
-/** Finds the files of a torrent by their paths, then by the other names that clients give. */
-async function match(torrent: Torrent, sources: readonly GivenFile[]): Promise<FoundFiles> {
-  const columns = {
-    paths: pathColumn(sources.map(({ path }) => path.replaceAll('/', '\0'))),
-    lengths: Float64Array.from(sources, ({ data }) => data.size),
-    mtimes: Float64Array.from(sources, ({ data }) => data.lastModified ?? Number.NaN),
-    ctimes: new Float64Array(sources.length).fill(Number.NaN),
-    diskPaths: null,
-  };
-  const listed = { root: '', columns };
-  // As in Node, a file that is given itself may have any name.
-  const isRenamed = torrent.nFiles === 1 && sources.length === 1 && sources.every(isSingle);
-  const names = isRenamed ? sources.map(({ path }) => path) : usualNames(torrent);
-  const indexes = isRenamed
-    ? new Uint32Array(1)
-    : await matchPaths(
-        namesColumn(torrent, () => names),
-        listed.columns.paths,
-      );
-  const table = new FileTable<ScannedFile>(listed);
-  const extra = new Map(othersIn(indexes, table.length).map((index) => [table.pathAt(index), index as number | null]));
-  const missing = [...names.keys()].filter((i) => indexes[i] === NO_PATH);
-  const found = new Map<string, DiskFile | Unreadable>();
-  findUnderOtherNames({ torrent, names }, missing, { found, extra, table });
-  const others = indexOthers(indexes, names, { found, missing, table });
-  return { listed, indexes, others, extraFiles: [...extra.keys()].sort() };
 }

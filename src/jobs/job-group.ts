@@ -8,6 +8,8 @@ import { allowListeners } from '../platform/node.ts';
 export interface GroupProgress {
   /** Bytes of content hashed by all hash jobs of the group, ended ones too. */
   bytes: number;
+  /** Bytes hashed by the named hash jobs alone. */
+  namedBytes: number;
   /** The file that the newest named hash job reads; empty before the first one starts. */
   file: string;
   /** Jobs of this process that go first while every running hash job of the group waits for a thread; else 0. */
@@ -18,11 +20,14 @@ export interface GroupProgress {
 export class JobGroup {
   readonly #engine: Engine;
   readonly #stop = new AbortController();
-  readonly #running = new Set<HashJob>();
+  /** The jobs that run, and whether each has a name. */
+  readonly #running = new Map<HashJob, boolean>();
   readonly #unsettled = new Set<Promise<unknown>>();
   #failure: { error: unknown } | null = null;
   /** Bytes of hash jobs that have ended. */
   #hashedBytes = 0;
+  /** Bytes of those that had a name. */
+  #namedBytes = 0;
   #newest: { job: HashJob; nameOf: (fileIndex: number) => string } | null = null;
 
   constructor(engine: Engine) {
@@ -48,13 +53,15 @@ export class JobGroup {
   async #run(request: HashRequest, nameOf?: (fileIndex: number) => string): Promise<Digests> {
     if (this.signal.aborted) throw hashingCancelled();
     const job = this.#engine.start(request);
-    this.#running.add(job);
+    this.#running.set(job, nameOf !== undefined);
     if (nameOf) this.#newest = { job, nameOf };
     try {
       return await job.done;
     } finally {
       this.#running.delete(job);
-      this.#hashedBytes += job.progress().bytes;
+      const { bytes } = job.progress();
+      this.#hashedBytes += bytes;
+      if (nameOf) this.#namedBytes += bytes;
     }
   }
 
@@ -69,7 +76,7 @@ export class JobGroup {
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#stop.abort();
-    for (const job of this.#running) job.cancel();
+    for (const job of this.#running.keys()) job.cancel();
   }
 
   /** Fails with `ERR_ABORTED`. */
@@ -87,9 +94,10 @@ export class JobGroup {
   }
 
   progress(): GroupProgress {
-    const running = Array.from(this.#running, (job) => job.progress());
+    const running = Array.from(this.#running, ([job, isNamed]) => ({ ...job.progress(), isNamed }));
     return {
       bytes: running.reduce((sum, { bytes }) => sum + bytes, this.#hashedBytes),
+      namedBytes: running.reduce((sum, { bytes, isNamed }) => sum + (isNamed ? bytes : 0), this.#namedBytes),
       file: this.#newest?.nameOf(this.#newest.job.progress().fileIndex) ?? '',
       queued: running.length === 0 ? 0 : Math.min(...running.map(({ queued }) => queued)),
     };

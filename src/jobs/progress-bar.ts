@@ -6,6 +6,8 @@ import { printable } from '../text/printable.ts';
 /** The progress that a line shows. */
 export interface BarState {
   bytes: number;
+  /** Bytes that have arrived: shown instead of `bytes`, because a source may be slower than the hashing. */
+  arrivedBytes?: number;
   /** Bytes of all content; null while they are not known. */
   totalBytes: number | null;
   /** The bytes of all content that are likely, if `totalBytes` is null: for the time left. */
@@ -93,7 +95,8 @@ function lineText(state: BarState, columns: number): string {
 
 /** The parts of a line, in their order on it. */
 function figures(state: BarState, kept: readonly (typeof PARTS)[number][], columns = 80): string[] {
-  const { bytes, seconds, queued = 0, jobs, rate = seconds > 0 ? bytes / seconds : 0 } = state;
+  const { arrivedBytes: bytes = state.bytes, seconds, queued = 0, jobs } = state;
+  const { rate = seconds > 0 ? bytes / seconds : 0 } = state;
   const total = state.totalGrows ? null : state.totalBytes;
   const all = total ?? state.likelyBytes ?? null;
   const share = all === null ? null : all > 0 ? Math.min(1, bytes / all) : 1;

@@ -10,6 +10,11 @@ import type { ProgressBar } from './progress-bar.ts';
 export interface Progress {
   /** Bytes of content hashed. */
   bytes: number;
+  /**
+   * Bytes of content that have arrived: those that are hashed, and those of sources that wait for the rest of their pieces. Content
+   * that the engine reads itself arrives when it is hashed.
+   */
+  arrivedBytes: number;
   /** Bytes of content to be hashed. A stream of unknown length counts with the bytes that have arrived. */
   totalBytes: number;
   /** True if there is a stream of unknown length, so that `totalBytes` grows. */
@@ -44,7 +49,8 @@ export const WATCH: OptionStructs<WatchOptions> = { progress: Flag, onProgress: 
 /** A job that runs: a hash job, or a group of them. */
 export interface RunningJob<T> {
   done: Promise<T>;
-  progress(): Omit<Progress, 'seconds'>;
+  /** Without `arrivedBytes`, content arrives when it is hashed. */
+  progress(): Omit<Progress, 'seconds' | 'arrivedBytes'> & { arrivedBytes?: number };
   /** Makes `done` reject with `ERR_ABORTED`. */
   cancel(): void;
 }
@@ -156,7 +162,8 @@ class Reporter {
   }
 
   #report(): void {
-    const progress: Progress = { ...this.#job.progress(), seconds: uptime() - this.#started };
+    const found = this.#job.progress();
+    const progress: Progress = { arrivedBytes: found.bytes, ...found, seconds: uptime() - this.#started };
     const returned: unknown = this.#onProgress?.(progress);
     if (typeof returned === 'object' && returned !== null) {
       const pending: Promise<void> = Promise.resolve(returned).then(

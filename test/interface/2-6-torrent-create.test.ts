@@ -34,9 +34,10 @@ describe('2.6 TorrentCreate: fields', () => {
     assert.equal(new TorrentCreate({ pathRoot: root }).createdBy, `metainfo (${version})`);
   });
 
-  it('have an absolute path_root, by default the current folder', () => {
+  it('have a path_root, by default the current folder', () => {
     assert.equal(new TorrentCreate().pathRoot, process.cwd());
-    assert.deepEqual(codesOf({ pathRoot: 'relative' }), ['path_root']);
+    assert.equal(new TorrentCreate({ pathRoot: 'relative' }).pathRoot, path.resolve('relative'));
+    assert.deepEqual(codesOf({ pathRoot: '' }), ['path_root']);
   });
 
   it('accept relative and absolute paths below the root', async () => {

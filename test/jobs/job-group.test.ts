@@ -110,18 +110,18 @@ describe('JobGroup', () => {
 
   it('adds up the progress of its hash jobs', async () => {
     const { jobs, group } = fakeEngine();
-    assert.deepEqual(group.progress(), { bytes: 0, file: '', queued: 0 });
+    assert.deepEqual(group.progress(), { bytes: 0, namedBytes: 0, file: '', queued: 0 });
     const first = group.run(PLAN, (index) => `a${index}`);
     job(jobs, 0).progress = { bytes: 10, fileIndex: 3, queued: 2 };
-    assert.deepEqual(group.progress(), { bytes: 10, file: 'a3', queued: 2 });
+    assert.deepEqual(group.progress(), { bytes: 10, namedBytes: 10, file: 'a3', queued: 2 });
     const second = group.run(PLAN);
     job(jobs, 1).progress = { bytes: 5, fileIndex: 7, queued: 0 };
-    assert.deepEqual(group.progress(), { bytes: 15, file: 'a3', queued: 0 });
+    assert.deepEqual(group.progress(), { bytes: 15, namedBytes: 10, file: 'a3', queued: 0 });
     job(jobs, 0).succeed();
     await first;
     assert.equal(group.progress().bytes, 15);
     job(jobs, 1).succeed();
     await group.finish(second);
-    assert.deepEqual(group.progress(), { bytes: 15, file: 'a3', queued: 0 });
+    assert.deepEqual(group.progress(), { bytes: 15, namedBytes: 10, file: 'a3', queued: 0 });
   });
 });

@@ -42,6 +42,11 @@ describe('a progress bar on a terminal', () => {
     assert.equal(shown({ totalGrows: true, queued: 1 }), '25 MiB  waiting for another job  a.bin');
   });
 
+  it('shows the bytes that have arrived, which may be more than the hashed ones', () => {
+    assert.equal(shown({ totalGrows: true, arrivedBytes: 50 * MIB }), '50 MiB  2 MiB/s  a.bin');
+    assert.match(shown({ arrivedBytes: 50 * MIB }), /50 % {2}50 MiB of 100 MiB {2}2 MiB\/s/);
+  });
+
   it('shows that it waits for other jobs, instead of a rate', () => {
     assert.match(shown({ queued: 1 }), /25 % {2}25 MiB of 100 MiB {2}waiting for another job {2}/);
     assert.match(shown({ queued: 12 }), / {2}waiting for 12 other jobs {2}/);
