@@ -12,6 +12,7 @@ export type { OtherFormat } from './bencode/other-format.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheStats, cacheStats, clearCache } from './create/cache/cache.ts';
 export type { PieceLengthWishes } from './create/choose-length.ts';
+export { type CreateOptions, create } from './create/create.ts';
 export { type GenerateResult, type GetPathsOptions, TorrentCreate } from './create/draft.ts';
 export { TorrentCreateFields } from './create/draft-fields.ts';
 export type {
@@ -28,10 +29,12 @@ export type { WarningOptions } from './create/findings/warnings.ts';
 export type { GenerateExtOptions } from './create/libtorrent.ts';
 export type { CacheChoice, GenerateOptions } from './create/options.ts';
 export type { TrackerFields } from './create/other-fields.ts';
+export { type S3Credentials, type S3FileOptions, type S3Options, s3File } from './create/sources/s3-file.ts';
 export type { RangeReader, SourceData } from './create/sources/source-data.ts';
-export type { Source } from './create/sources/sources.ts';
+export type { NamedData, Source, SourceInput } from './create/sources/sources.ts';
 export { type WebFile, type WebFileOptions, webFile } from './create/sources/web-source.ts';
 export type { BeneathOptions } from './disk/beneath.ts';
+export type { OpenFile } from './disk/open-file.ts';
 export type { ScanFilter, ScannedFile, ScanPolicies, SymlinkPolicy } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';
 export type { TorrentChanges } from './edit/changes.ts';
@@ -40,6 +43,7 @@ export { type EditOptions, edit } from './edit/edit.ts';
 export { type RenamedFile, type UpdateOptions, type UpdateResult, update } from './edit/update.ts';
 export { type UpgradeOptions, type UpgradeResult, upgrade } from './edit/upgrade.ts';
 export { AbortError } from './errors/cancel.ts';
+export { type ErrorCategory, errorCategory } from './errors/category.ts';
 export {
   ERROR_CODES,
   ISSUE_CODES,
@@ -71,6 +75,8 @@ export { HashPool, type HashPoolOptions } from './hashers/pool.ts';
 export { Chunk, Hash, type IterBlocksOptions, iterBlocks } from './hashers/records.ts';
 export { V1Hasher } from './hashers/v1-hasher.ts';
 export { V2Hasher } from './hashers/v2-hasher.ts';
+export { type ProcessStats, processStats } from './jobs/process-stats.ts';
+export type { JobEvent, JobFacts, JobOperation } from './jobs/track.ts';
 export type { Progress, WatchOptions } from './jobs/watch.ts';
 export { type Pathed, type PathParts, sortV1, sortV2 } from './layout/order.ts';
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions, type PadNames } from './layout/padding.ts';
@@ -111,11 +117,12 @@ export {
 export { TorrentFields } from './model/torrent/torrent-fields.ts';
 export { type HashPartOptions, hashPart, type StoredPart, storePart } from './parts/hash-part.ts';
 export { type GetPart, type JoinPartsOptions, joinParts } from './parts/join-parts.ts';
+export { s3Store, type WebStoreOptions, webStore } from './parts/object-stores.ts';
 export { type PartsEngineOptions, partsEngine, type RunPartContext } from './parts/parts-engine.ts';
 export type { PartsPlan, TorrentPlan } from './parts/plan.ts';
 export type { ObjectFile, OpenObject } from './parts/planned-files.ts';
 export { parsePlan } from './parts/read-plan.ts';
-export { folderStore, type PartStore, partKey, type StoredName } from './parts/store.ts';
+export { folderStore, type PartStore, partKey, type StoredName, type StoredObject } from './parts/store.ts';
 export { type PlanPartsOptions, planParts } from './parts/torrent-plan.ts';
 export { type PprintOptions, pprint, type Verbosity } from './print/print-torrent.ts';
 export {
@@ -130,3 +137,4 @@ export type { FileStatus, VerifiedFile, VerifyReport } from './verify/report.ts'
 export type { ResumeClient } from './verify/resume/place.ts';
 export { type ResumeFile, type ResumeOptions, resumeData } from './verify/resume/resume-data.ts';
 export { type VerifyOptions, verify } from './verify/verify.ts';
+export type { VerifySources } from './verify/verify-sources.ts';

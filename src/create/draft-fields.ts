@@ -5,6 +5,7 @@ import type { BencodeMap, Encodable } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
+import { absolutePath, pathOrNull } from '../errors/guard.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
 import { keysOf } from '../model/field.ts';
@@ -14,7 +15,6 @@ import { withInput } from '../model/input-struct.ts';
 import { Issues } from '../model/issues.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
 import {
-  AbsolutePath,
   Callback,
   choice,
   DhtNode,
@@ -23,6 +23,7 @@ import {
   list,
   maybe,
   NewDate,
+  RootPath,
   sparse,
   Text,
   TextList,
@@ -32,7 +33,7 @@ import {
 import { addFailures, failuresOf } from '../model/rules/rules.ts';
 import { TorrentFields } from '../model/torrent/torrent-fields.ts';
 import { basename, currentFolder, isAbsolute, isMap, resolvePath } from '../platform/node.ts';
-import { checkSources, frozenSources, type Source } from './sources/sources.ts';
+import { checkSources, commonFolder, frozenSources, namedSource, type Source } from './sources/sources.ts';
 
 /** The fields of a draft: the fields of a Torrent, all optional, and shorthands for the common ones. */
 export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
@@ -97,7 +98,7 @@ export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
    */
   sources?: readonly Source[] | null | undefined;
   /**
-   * The folder that holds `paths`, or a single file; absolute. The current folder must not stand in for a missing variable, so
+   * The folder that holds `paths`, or a single file; an input may give it as a relative path or a `file:` URL. The current folder must not stand in for a missing variable, so
    * `undefined` is an error.
    *
    * @default process.cwd()
@@ -150,8 +151,18 @@ export function checkedFields(input: object, { anyUrl }: { anyUrl: boolean }): T
   addFailures(issues, given, fields as unknown as Struct);
   for (const rule of Object.values(RULES)) if (!(anyUrl && rule === checkUrls)) rule(given, issues);
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
-  if (given.sources) given.sources = frozenSources(given.sources);
-  return given;
+  return given.sources ? { ...given, ...namedByFolder(given, frozenSources(given.sources)) } : given;
+}
+
+/** The sources, and the name that their common folder gives if nothing else does. Their paths then begin in that folder. */
+function namedByFolder(
+  { name, info, paths, pathRoot }: TorrentCreateFields,
+  sources: readonly Source[],
+): Pick<TorrentCreateFields, 'name' | 'sources'> {
+  const hasName = (name ?? info?.name ?? paths ?? pathRoot) != null;
+  const folder = hasName ? null : commonFolder(sources);
+  if (folder === null) return { sources };
+  return { name: folder, sources: sources.map((one) => ({ ...one, path: one.path.slice(folder.length + 1) })) };
 }
 
 /**
@@ -169,7 +180,7 @@ export function infoOf(fields: TorrentCreateFields, pathRoot: string): InfoDictH
   const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
   if (only !== undefined && !only.includes('/')) return { ...info, name: only };
   if (sources && !paths && given === undefined)
-    throw new MetainfoError('ERR_NAME', 'A torrent of several sources needs a name: give it one (name).');
+    throw new MetainfoError('ERR_NAME', 'Sources of several folders need a name: give one (name).');
   const onDisk = basename(pathRoot);
   const name = normalize ? onDisk.normalize('NFC') : onDisk;
   if (name !== '') return { ...info, name };
@@ -202,6 +213,8 @@ const DRAFT_ONLY = [
 const { name, private: privateField, source, updateUrl } = INFO;
 const IN_INFO = { name, private: privateField, source, updateUrl };
 const FIELDS = { ...TORRENT, ...IN_INFO };
+/** The property names of all fields. */
+export const FIELD_NAMES: readonly string[] = [...DRAFT_ONLY, ...Object.keys(FIELDS), 'extra'];
 const namesOf = (fields: object) => [...keysOf(fields)].flatMap(([key, { property }]) => [key, property]);
 const KNOWN = new Set([...DRAFT_ONLY, ...namesOf(FIELDS)]);
 const MISPLACED = new Set(namesOf(INFO).filter((name) => !KNOWN.has(name)));
@@ -211,6 +224,10 @@ const OUTSIDE_INFO = new Set([...KNOWN].filter((name) => !namesOf(INFO).includes
 function fieldsOf(input: object, context: InputContext): TorrentCreateFields {
   const { issues } = context;
   const given = fromInput(input, FIELDS, { ...context, own: DRAFT_ONLY }) as TorrentCreateFields;
+  // The scan and the rules know absolute paths, and names beneath them.
+  if (given.pathRoot !== undefined) given.pathRoot = absolutePath(given.pathRoot) as string;
+  if (Array.isArray(given.paths)) given.paths = given.paths.map((entry) => (pathOrNull(entry) ?? entry) as string);
+  if (Array.isArray(given.sources)) given.sources = given.sources.map((one) => namedSource(one) as Source);
   if (isDictionary(given.info)) given.info = fromInput(given.info, INFO, { path: ['info'], issues });
   // A decoded torrent may have any key beside `info`, and in it.
   for (const key of isMap(input) ? [] : Object.keys(input))
@@ -270,7 +287,7 @@ const fields = sparse(
     nodes: maybe(list(DhtNode)),
     paths: maybe(TextList),
     sources: unknown(),
-    pathRoot: optional(AbsolutePath),
+    pathRoot: optional(RootPath),
     trackers: maybe(TrackerTiers),
     pieceLength: maybe(V1PieceLength),
     name: maybe(Text),
@@ -310,7 +327,7 @@ function checkPaths({ paths, pathRoot = currentFolder() }: TorrentCreateFields, 
     issues.add('paths', ['paths'], 'expected at least one path, got none');
   if (!Array.isArray(paths) || typeof pathRoot !== 'string' || !isAbsolute(pathRoot)) return;
   for (const [index, entry] of paths.entries()) {
-    if (typeof entry !== 'string' || relativeParts(entry, pathRoot)) continue;
+    if (typeof entry !== 'string' || (pathOrNull(entry) !== null && relativeParts(entry, pathRoot))) continue;
     issues.add('paths', ['paths', index], `expected a path beneath ${pathRoot}, got ${shown(entry)}`);
   }
 }

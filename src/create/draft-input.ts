@@ -5,6 +5,7 @@ import type { FileTree, FileTreeItem } from '../model/file-tree.ts';
 import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import type { TorrentCreateFields } from './draft-fields.ts';
+import type { SourceInput } from './sources/sources.ts';
 
 /** Unknown keys: a Map of on-disk keys (one character per byte), or an object of text keys. */
 type ExtraInput = BencodeMap | Readonly<Record<string, BencodeValue>> | null | undefined;
@@ -74,7 +75,29 @@ export interface InfoDictInput
 
 /** The fields that {@link TorrentCreate} accepts, under property names or on-disk keys. Unknown keys go into `extra`. */
 export interface TorrentCreateInput
-  extends Omit<TorrentCreateFields, 'creationDate' | 'extra' | 'info' | 'pieceLayers'> {
+  extends Omit<
+    TorrentCreateFields,
+    'creationDate' | 'extra' | 'info' | 'pathRoot' | 'paths' | 'pieceLayers' | 'sources'
+  > {
+  /**
+   * The folder that holds `paths`, or a single file: a path or a `file:` URL. The current folder must not stand in for a missing
+   * variable, so `undefined` and an empty path are errors.
+   *
+   * @default process.cwd()
+   */
+  pathRoot?: string | URL;
+  /**
+   * The files and folders to include, beneath `pathRoot`: absolute, relative to it, or `file:` URLs.
+   *
+   * @default everything beneath `pathRoot`
+   */
+  paths?: readonly (string | URL)[] | null | undefined;
+  /**
+   * Files whose content does not come from a path. With sources, files on disk are included only if `paths` names them, and
+   * `include` and `exclude` apply to those. In v1, the sources follow the files on disk in the given order. If all of them are in one
+   * folder and the torrent has no `name`, that folder becomes the torrent and gives it its name.
+   */
+  sources?: readonly SourceInput[] | null | undefined;
   /** The on-disk key of `announceList`. */
   'announce-list'?: string[][] | null | undefined;
   /** The on-disk key of `createdBy`. */

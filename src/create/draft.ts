@@ -79,7 +79,7 @@ export class TorrentCreate implements Draft {
   readonly createdBy: string | null;
 
   /**
-   * @param input The fields. `pathRoot` is an absolute path, such as `path.resolve('album')`; by default it is the current folder.
+   * @param input The fields. Without `pathRoot`, `paths` and `sources`, the draft is of the current folder.
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a plain object or a Map; `ERR_NAME` if nothing gives the
    *   torrent a name
    * @throws {ValidationError} with every rule that the fields break

@@ -1,18 +1,21 @@
 /** Generates the torrent of one short file, in memory or on disk, with few steps and fewer promises. */
 import { encode } from '../bencode/encode.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
+import { shortPathOf } from '../disk/beneath.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import { type Problem, throwProblems } from '../disk/scan-problems.ts';
 import { statusOf } from '../disk/stat-files.ts';
 import { onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { toHex } from '../errors/errors.ts';
+import type { Checked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import { type Digests, isOwnEngine, MAX_SHORT, type ShortEngine } from '../hash/engine.ts';
+import { type Digests, isOwnEngine, MAX_SHORT, type ShortEngine, type ShortPath } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { changed } from '../hash/open-without-links.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
+import { type Job, UNWATCHED } from '../jobs/track.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { isNamedLikePad } from '../layout/padding.ts';
@@ -46,31 +49,36 @@ import { checkVersion, type LaidOutFile, type SizedLayout } from './torrent-layo
  */
 export function generateShort(
   draft: Draft,
-  options: GenerateOptions,
+  options: Checked<GenerateOptions>,
   generateAny: (slot: Slot) => Promise<MadeTorrent>,
+  job = UNWATCHED,
 ): MadeTorrent | Promise<MadeTorrent> | null {
   const { signal, onPlan, onProgress } = options;
   // The general path destroys a stream also if the options are wrong.
   const [source] = draft.fields.sources ?? [];
-  if (source && !(source.data instanceof Uint8Array)) return null;
+  if (source && (source.saveTo !== undefined || !(source.data instanceof Uint8Array))) return null;
   if (options.progress || hasWishes(options) || !isPlain(draft)) return null;
   const { engine = defaultEngine() } = options;
   if (!isOwnEngine(engine) || !engine.short) return null;
   const version = checkVersion(options.version);
   checkedResources(options, version, 1);
   const { short } = engine;
-  if (draft.fields.sources) return onPlan || onProgress ? null : ofSource(draft, short, { version, signal });
-  if (draft.fields.pathRoot === undefined || options.beneath !== undefined) return null;
-  const file = { ...options, version };
-  return jobLimiter.run(signal, async (slot) => (await ofFile(draft, short, file)) ?? generateAny(slot));
+  if (draft.fields.sources) return onPlan || onProgress ? null : ofSource(draft, short, { version, signal, job });
+  const place = draft.fields.pathRoot === undefined ? null : shortPathOf(draft.pathRoot, options);
+  if (!place) return null;
+  const file = { ...options, version, place, job };
+  return jobLimiter.run(signal, async (slot) => {
+    job.begin();
+    return (await ofFile(draft, short, file)) ?? generateAny(slot);
+  });
 }
 
-type ShortOptions = Omit<GenerateOptions, 'version'> & { version: TorrentVersion };
+type ShortOptions = Omit<Checked<GenerateOptions>, 'version'> & { version: TorrentVersion; job: Job };
 
 function ofSource(
   draft: Draft,
   short: ShortEngine,
-  { version, signal }: ShortOptions,
+  { version, signal, job }: ShortOptions,
 ): MadeTorrent | Promise<MadeTorrent> | null {
   const [{ path, data, size: length }] = draft.fields.sources as readonly [Source];
   if (!(data instanceof Uint8Array) || data.length !== length || length > MAX_SHORT || path !== draft.info.name)
@@ -84,6 +92,8 @@ function ofSource(
   };
   return jobLimiter.runShort(
     () => {
+      job.begin();
+      job.describe({ version, bytes: length, files: 1 });
       const made = assembled(layout, short.hash(bytes, version, layout.pieceLength));
       reusePrivate(bytes);
       return made;
@@ -93,19 +103,24 @@ function ofSource(
 }
 
 /** Null where the path root is no short file, or is in the way: the general path finds out what is wrong. */
-async function ofFile(draft: Draft, short: ShortEngine, options: ShortOptions): Promise<MadeTorrent | null> {
-  const { version, signal, outputPath } = options;
+async function ofFile(
+  draft: Draft,
+  short: ShortEngine,
+  options: ShortOptions & { place: ShortPath },
+): Promise<MadeTorrent | null> {
+  const { version, signal, outputPath, place, job } = options;
   const { pathRoot } = draft;
   const pieceLength = pieceLengthOf(draft, version, MAX_SHORT);
   if (pieceLength === null) return null;
   const started = uptime();
-  const job = short.hashFile(pathRoot, version, pieceLength);
-  const removeListener = onAbort(signal, () => job.cancel());
-  const hashed = await job.done;
+  const hashing = short.hashFile(place, version, pieceLength);
+  const removeListener = onAbort(signal, () => hashing.cancel());
+  const hashed = await hashing.done;
   removeListener();
   throwIfAborted(signal);
   const layout = hashed && layoutOf(draft, { ...hashed.file, diskPath: pathRoot }, version);
   if (!layout || (await isInput(outputPath, layout))) return null;
+  job.describe({ version, bytes: layout.files.totalLength, files: 1 });
   await report(draft, layout, { ...options, seconds: uptime() - started });
   return assembled(layout, hashed.digests);
 }
@@ -144,7 +159,7 @@ async function report(
     throwProblems(problems);
   }
   const { totalLength: bytes } = layout.files;
-  await onProgress?.({ bytes, totalBytes: bytes, file: layout.name, seconds, queued: 0 });
+  await onProgress?.({ bytes, arrivedBytes: bytes, totalBytes: bytes, file: layout.name, seconds, queued: 0 });
 }
 
 /** The fields of {@link PLAIN} that `info` may have too. */

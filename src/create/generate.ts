@@ -1,11 +1,15 @@
 /** Generates the torrent of a draft: layout, hash, assemble. */
 import type { RawBencode } from '../bencode/value.ts';
+import type { SaveGroup } from '../disk/save-files.ts';
+import { loadSaves } from '../disk/save-target.ts';
 import { throwProblems } from '../disk/scan-problems.ts';
+import type { Checked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { isOwnEngine } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
+import { describeLayout, type Job, track } from '../jobs/track.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { assemble } from './assemble.ts';
@@ -40,38 +44,55 @@ export interface MadeTorrent {
 }
 
 /** Makes the torrent of a draft. See {@link TorrentCreate.generate}. */
-export async function generate(draft: Draft, options: GenerateOptions): Promise<MadeTorrent> {
-  const made = generateShort(draft, options, (slot) => generateAny(draft, options, slot));
+export async function generate(draft: Draft, options: Checked<GenerateOptions>): Promise<MadeTorrent> {
+  const made = track('create', (job) => {
+    const short = generateShort(draft, options, (slot) => generateAny(draft, options, job, slot), job);
+    return short ?? generateAny(draft, options, job);
+  });
   // Every await takes a moment.
-  if (made) return made instanceof Promise ? await made : made;
-  return generateAny(draft, options);
+  return made instanceof Promise ? await made : made;
 }
 
 /** @param slot The slot that the job has already. */
-async function generateAny(draft: Draft, options: GenerateOptions, slot?: Slot): Promise<MadeTorrent> {
-  const sources = detachMemory(sourceFiles(draft.fields.sources ?? []));
+async function generateAny(
+  draft: Draft,
+  options: Checked<GenerateOptions>,
+  job: Job,
+  slot?: Slot,
+): Promise<MadeTorrent> {
+  let sources = detachMemory(sourceFiles(draft.fields.sources ?? []));
   const streams = takeStreams(sources);
+  let saves: SaveGroup | null = null;
   try {
-    const { layout, digests, fileList, bytesRead } = await layOutAndHash(draft, { sources, ...options }, slot);
+    const loading = loadSaves(sources, options.beneath);
+    if (loading) {
+      saves = await loading;
+      sources = await saves.addAll(sources);
+    }
+    const { layout, digests, fileList, bytesRead } = await layOutAndHash(draft, { sources, job, ...options }, slot);
     const hasOwnEngine = !options.engine || isOwnEngine(options.engine);
     const isHashedHere = hasOwnEngine && bytesRead === layout.files.totalLength;
     const torrent = (await assemble(layout, digests, { fileList, isHashedHere })) as TorrentOf<TorrentVersion>;
     requireMatch(draft, torrent);
+    await saves?.finish();
     streams.release();
     // An engine of the caller may still hold the data.
     if (hasOwnEngine) reuseMemory(sources);
     return { torrent, files: layout.files };
   } catch (error) {
     streams.destroy();
+    await saves?.discard();
     throw error;
   }
 }
 
 /** The options of {@link layOutAndHash}. */
 export interface LayOutAndHashOptions
-  extends GenerateOptions,
+  extends Checked<GenerateOptions>,
     Pick<LayoutOptions, 'sources' | 'otherFields' | 'attrs'>,
-    Pick<HashOptions, 'knownDigests'> {}
+    Pick<HashOptions, 'knownDigests'> {
+  job: Job;
+}
 
 /** The input of {@link assemble}. */
 export interface LaidOutAndHashed extends HashedLayout {
@@ -87,6 +108,7 @@ export function layOutAndHash(draft: Draft, options: LayOutAndHashOptions, slot?
 }
 
 async function layOutAndHashInSlot(draft: Draft, options: LayOutAndHashOptions, slot: Slot): Promise<LaidOutAndHashed> {
+  options.job.begin();
   // Fail for bad options before the scan.
   const { engine = defaultEngine() } = options;
   const resources = checkedResources(options, checkVersion(options.version));
@@ -94,6 +116,7 @@ async function layOutAndHashInSlot(draft: Draft, options: LayOutAndHashOptions, 
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
   const settings = { slot, resources, hashCache: null as HashCache | null, ...options, engine };
   const layout = await announcedLayout(draft, settings);
+  describeLayout(options.job, layout);
   if (!isSmall(layout)) slot.release();
   if (cache !== false && isWorthCaching(layout)) settings.hashCache = await openCache(cache);
   const hashing = hashLayout(layout, settings);
@@ -104,6 +127,7 @@ async function layOutAndHashInSlot(draft: Draft, options: LayOutAndHashOptions, 
   }
   const hashed = await hashing;
   const sized = sizedLayout(layout, hashed.digests.lengths as readonly number[]);
+  describeLayout(options.job, sized);
   requireContent(sized, draft);
   await warn(sized, options);
   return { layout: sized, fileList: await encodedFileList(sized), ...hashed };

@@ -44,7 +44,7 @@ export interface GenerateExtOptions
    *
    * @default null
    */
-  output?: string | null | undefined;
+  output?: string | URL | null | undefined;
   /**
    * Replace the output if it exists.
    *

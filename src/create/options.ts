@@ -1,6 +1,6 @@
 /** The options of a creation. */
 import type { BeneathOptions } from '../disk/beneath.ts';
-import { Callback, expected, Flag, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
+import { Callback, expected, Flag, type OptionStructs, orNull, Path, pathOrNull, Unchecked } from '../errors/guard.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
@@ -11,7 +11,7 @@ import type { PlanReport } from './findings/plan-report.ts';
 import type { WarningOptions } from './findings/warnings.ts';
 
 /** A cache of digests: `auto` for the user's cache folder, another folder, or false for none. */
-export type CacheChoice = 'auto' | (string & {}) | false;
+export type CacheChoice = 'auto' | (string & {}) | URL | false;
 
 /** The options of {@link TorrentCreate.generate}. */
 export interface GenerateOptions
@@ -51,7 +51,7 @@ export interface GenerateOptions
    *
    * @default null
    */
-  outputPath?: string | null | undefined;
+  outputPath?: string | URL | null | undefined;
   /**
    * Keep the digests of files of at least 1 MiB in a cache, and take them from there as long as the files are unchanged.
    * Drafts with streams among their sources do not use it.
@@ -77,7 +77,11 @@ export interface GenerateOptions
 export const GENERATE: OptionStructs<GenerateOptions> = {
   // `checkVersion` checks it.
   version: Unchecked,
-  cache: expected('auto, a folder or false', (value) => value === false || (typeof value === 'string' && value !== '')),
+  cache: expected(
+    'auto, a folder or false',
+    (value) => value === false || Boolean(pathOrNull(value)),
+    (value) => pathOrNull(value) ?? false,
+  ),
   padding: Flag,
   tailPad: Flag,
   padNames: PAD_NAMES,

@@ -1,10 +1,12 @@
 /** Lays out a torrent: finds and orders the files, chooses the piece length, lays out pad files and warns. It reads no content. */
 import type { Encodable } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
+import { savePaths } from '../disk/save-target.ts';
 import type { ScanOptions } from '../disk/scan.ts';
 import type { OnProblem } from '../disk/scan-problems.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
+import type { Checked } from '../errors/guard.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { isPadFile, PADDING_DEFAULTS, type PaddingOptions } from '../layout/padding.ts';
 import { checkPieceLength, choosePieceLength, UNKNOWN_PIECE_LENGTH } from '../layout/piece-length.ts';
@@ -25,7 +27,7 @@ import type { SourceFile } from './sources/sources.ts';
 /** How {@link layOutTorrent} lays out a torrent. */
 export interface LayoutOptions
   extends Pick<
-      GenerateOptions,
+      Checked<GenerateOptions>,
       | 'version'
       | 'padding'
       | 'outputPath'
@@ -98,7 +100,8 @@ export async function layOutTorrent(draft: Draft, options: LayoutOptions): Promi
   throwIfAborted(signal);
   const scanOptions = { v1Order: version === 'v1', sources, readable: true, beneath, signal, slot, ...problems };
   const found = await untilAbort(signal, findFiles(draft, scanOptions));
-  await collecting(problems, () => requireNoInput(options.outputPath, found.files));
+  for (const output of [options.outputPath, ...savePaths(sources)])
+    await collecting(problems, () => requireNoInput(output, found.files));
   const attrs = options.attrs ?? attrsOf(draft);
   const files = describedFiles(draft, found, { name, attrs: await withDiskAttrs(draft, found, attrs) });
   const { isSingleFile } = found;

@@ -1,7 +1,10 @@
 /** Keeps paths that others choose in a folder, also while its files and folders are swapped for symlinks. */
 import { open, readlink, realpath } from 'node:fs/promises';
+import path from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
+import type { Checked } from '../errors/guard.ts';
 import { throwSystemError } from '../errors/system-error.ts';
+import type { ShortPath } from '../hash/engine.ts';
 import { closeRead } from '../hash/read.ts';
 import { isWithin } from './path-within.ts';
 
@@ -13,15 +16,29 @@ export interface BeneathOptions {
    *
    * @default anywhere
    */
-  beneath?: string | undefined;
+  beneath?: string | URL | undefined;
 }
 
 /** @throws {MetainfoError} `ERR_PATH_OUTSIDE` if a path without links is not in the folder `beneath` */
-export async function requireBeneath(real: string, { beneath }: BeneathOptions, shown: string): Promise<void> {
+export async function requireBeneath(real: string, { beneath }: Checked<BeneathOptions>, shown: string): Promise<void> {
   if (beneath === undefined) return;
   const root = await realpath(beneath).catch(throwSystemError(beneath, 'read'));
   if (isWithin(root, real)) return;
   throw new MetainfoError('ERR_PATH_OUTSIDE', `${shown} leaves ${beneath}.`, { path: shown });
+}
+
+/**
+ * A path for a task that opens it in one step. Null where only {@link holdBeneath} can tell whether it is in the folder. Such a task follows no
+ * link below the folder, so it gives nothing where there is one.
+ */
+export function shortPathOf(target: string, { beneath }: Checked<BeneathOptions>): ShortPath | null {
+  // Native code takes paths as UTF-8.
+  if (!target.isWellFormed()) return null;
+  if (beneath === undefined) return { root: '', path: target };
+  // The text of other paths does not tell where they lead.
+  const isPlain = (one: string) => path.resolve(one) === one && one.isWellFormed();
+  if (!isPlain(beneath) || !isPlain(target) || !target.startsWith(beneath + path.sep)) return null;
+  return { root: beneath, path: target.slice(beneath.length + 1) };
 }
 
 /** Opens a file or folder of Linux without reading it: neither permission nor a device or FIFO is touched. */
@@ -39,7 +56,7 @@ const O_NOFOLLOW_ANY = 0x20000000;
  */
 export async function holdBeneath<T>(
   target: string,
-  { beneath }: BeneathOptions,
+  { beneath }: Checked<BeneathOptions>,
   use: (held: string, flags: number) => Promise<T>,
 ): Promise<T> {
   if (beneath === undefined) return use(target, 0);

@@ -5,7 +5,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { isPromise } from 'node:util/types';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
-import { Callback, invalidArgument, type OptionStructs } from '../errors/guard.ts';
+import { Callback, type Checked, invalidArgument, type OptionStructs } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import type { Slot } from '../hash/limiter.ts';
@@ -96,7 +96,7 @@ export type LeftOutReason = 'system' | 'link' | 'unreadable' | 'hidden';
 
 export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: Callback };
 
-export interface ScanOptions extends ScanFilter, ScanPolicies, BeneathOptions {
+export interface ScanOptions extends ScanFilter, ScanPolicies, Checked<BeneathOptions> {
   /**
    * Add files that operating systems create, such as `.DS_Store`.
    *

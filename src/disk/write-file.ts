@@ -1,8 +1,9 @@
 /** Writes whole files, which get their names when they are complete. */
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, link, lstat, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { link, lstat, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { MetainfoError, optionText } from '../errors/errors.ts';
+import type { Checked } from '../errors/guard.ts';
 import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 import type { Addon } from '../hash/addon.ts';
 import { Limiter } from '../hash/limiter.ts';
@@ -38,7 +39,7 @@ const limiter = new Limiter(16);
  *
  * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_WRITE`
  */
-export async function writeWhole(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
+export async function writeWhole(target: string, bytes: Uint8Array, options: Checked<WriteOptions>): Promise<void> {
   try {
     const addon = groupWriter();
     // A path that ends with a slash is a folder.
@@ -58,7 +59,7 @@ async function wroteInGroup(
   addon: Addon,
   target: string,
   bytes: Uint8Array,
-  { force = false, mtime, beneath, signal }: WriteOptions,
+  { force = false, mtime, beneath, signal }: Checked<WriteOptions>,
 ): Promise<boolean> {
   const folder = path.dirname(target);
   const old = force ? await holdBeneath(folder, { beneath }, () => replacedFile(target, { beneath })) : null;
@@ -74,7 +75,7 @@ async function wroteInGroup(
   return false;
 }
 
-async function writeRenamed(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
+async function writeRenamed(target: string, bytes: Uint8Array, options: Checked<WriteOptions>): Promise<void> {
   const { beneath, force } = options;
   await holdBeneath(path.dirname(target), { beneath }, async (folder, flags) => {
     const temporary = path.join(folder, temporaryName());
@@ -98,7 +99,7 @@ async function writeRenamed(target: string, bytes: Uint8Array, options: WriteOpt
 async function writeTemporary(
   { temporary, target, flags }: { temporary: string; target: string; flags: number },
   bytes: Uint8Array,
-  { force = false, mtime, beneath }: WriteOptions,
+  { force = false, mtime, beneath }: Checked<WriteOptions>,
 ): Promise<void> {
   const file = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | flags);
   try {
@@ -113,8 +114,22 @@ async function writeTemporary(
   }
 }
 
+/** The owner and mode of a file. Node's types would not compile in pages, whose types lead here. */
+interface Owner {
+  uid: number;
+  gid: number;
+  mode: number;
+}
+
+/** An open file whose owner and mode can be changed. */
+interface OwnedFile {
+  stat(): Promise<Owner>;
+  chown(uid: number, gid: number): Promise<void>;
+  chmod(mode: number): Promise<void>;
+}
+
 /** The file or folder that is to be replaced; null if there is none. */
-async function replacedFile(target: string, options: BeneathOptions): Promise<Stats | null> {
+export async function replacedFile(target: string, options: Checked<BeneathOptions>): Promise<Owner | null> {
   const old = await statusOf(target, options);
   if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
   return old;
@@ -148,14 +163,14 @@ export function isTemporary(name: string): boolean {
 }
 
 /** Copies owner, group and mode of the file that is replaced, if the system allows this user to change them. */
-async function keepOwner(file: FileHandle, old: Stats): Promise<void> {
+export async function keepOwner(file: OwnedFile, old: Owner): Promise<void> {
   const { uid, gid } = await file.stat();
   if (uid !== old.uid || gid !== old.gid) await file.chown(old.uid, old.gid).catch(() => {});
   await file.chmod(old.mode & 0o777);
 }
 
 /** Makes the names in a folder survive a crash of the system. Not every system supports that; the files are safe without it. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => null);
   if (!handle) return;
   try {
@@ -171,7 +186,7 @@ async function syncFolder(folder: string): Promise<void> {
 export const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EISDIR']);
 
 /** Renames with link(2), which fails if the target exists: so it cannot replace a file that appeared after a check. */
-async function renameExclusively(from: string, to: string): Promise<void> {
+export async function renameExclusively(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
@@ -198,7 +213,7 @@ export async function exists(target: string): Promise<boolean> {
 }
 
 /** Returns null if the file does not exist. Throws every other error. */
-async function statusOf(file: string, options: BeneathOptions = {}): Promise<Stats | null> {
+async function statusOf(file: string, options: Checked<BeneathOptions> = {}): Promise<Stats | null> {
   return holdBeneath(file, options, (held) => stat(held)).catch((error) => {
     if (isGone(error)) return null;
     throw error;

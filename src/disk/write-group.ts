@@ -1,6 +1,7 @@
 /** Writes files of one folder in groups: they share the syncs that make them survive a power cut. Linux only. */
 import { existsSync } from 'node:fs';
 import { AbortError, onAbort } from '../errors/cancel.ts';
+import type { Checked } from '../errors/guard.ts';
 import { type Addon, addonOrNull, type NewFile } from '../hash/addon.ts';
 import { type BeneathOptions, holdBeneath } from './beneath.ts';
 
@@ -45,7 +46,7 @@ export function writeInGroup(
   addon: Addon,
   folder: string,
   file: NewFile,
-  { beneath, signal }: BeneathOptions & { signal?: AbortSignal | undefined },
+  { beneath, signal }: Checked<BeneathOptions> & { signal?: AbortSignal | undefined },
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const key = `${folder}\0${beneath ?? ''}`;
@@ -62,7 +63,7 @@ export function writeInGroup(
   });
 }
 
-async function writeGroups(addon: Addon, folder: string, key: string, options: BeneathOptions): Promise<void> {
+async function writeGroups(addon: Addon, folder: string, key: string, options: Checked<BeneathOptions>): Promise<void> {
   const queue = queues.get(key) as Waiting[];
   while (queue.length > 0) {
     const group = queue.splice(0, MAX_GROUP);

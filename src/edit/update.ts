@@ -7,8 +7,19 @@ import { type FileTimes, FileTimesStruct, fileTimesOf } from '../create/file-tim
 import { type LaidOutAndHashed, layOutAndHash } from '../create/generate.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import { FILTER, type ScanFilter, type ScanPolicies } from '../disk/scan.ts';
-import { MetainfoError, requirePath } from '../errors/errors.ts';
-import { checkArgument, checkOptions, DateTime, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import {
+  absolutePath,
+  type Checked,
+  checkArgument,
+  checkedPath,
+  checkOptions,
+  DateTime,
+  type OptionStructs,
+  orNull,
+  Unchecked,
+} from '../errors/guard.ts';
+import { type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { KnownFiles } from './known-files.ts';
 import { replaceFields, withoutContent } from './replace-fields.ts';
@@ -100,7 +111,7 @@ export interface UpdateResult {
  * describe the content keep their bytes.
  *
  * @param torrent A v2 or hybrid torrent of the files as they were.
- * @param pathRoot Absolute path of the folder, or of the file of a single-file torrent, or of the folder that holds that file.
+ * @param pathRoot The folder, or the file of a single-file torrent, or the folder that holds that file.
  *   All files below it are included, as in a creation.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a v1 torrent or an invalid option; `ERR_NOT_FOUND`; every error of
  *   {@link TorrentCreate.generate}
@@ -115,16 +126,28 @@ export interface UpdateResult {
  * await torrent.write('album.torrent', { force: true });
  * ```
  */
-export async function update(torrent: Torrent, pathRoot: string, options: UpdateOptions = {}): Promise<UpdateResult> {
+export async function update(
+  torrent: Torrent,
+  pathRoot: string | URL,
+  options: UpdateOptions = {},
+): Promise<UpdateResult> {
   checkArgument('torrent', torrent, AnyTorrent);
-  requirePath(pathRoot);
+  const given = absolutePath(checkedPath(pathRoot)) as string;
   const { torrentVersion: version } = torrent;
   if (version === 'v1') {
     const message = 'A v1 torrent cannot be updated, because its pieces span files: upgrade it, or create it again.';
     throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
   }
   const checked = checkOptions(options, UPDATE);
-  const root = await contentRoot(torrent, pathRoot);
+  return track('update', (job) => updateTo(torrent, given, { ...checked, version, job }));
+}
+
+async function updateTo(
+  torrent: Torrent,
+  given: string,
+  checked: Checked<UpdateOptions> & { version: 'v2' | 'hybrid'; job: Job },
+): Promise<UpdateResult> {
+  const root = await contentRoot(torrent, given);
   const { include, exclude, followOutside, skipUnreadable, hidden, attributes } = checked;
   const policies = { include, exclude, followOutside, skipUnreadable, hidden, attributes };
   const known = new KnownFiles(torrent, checked);
@@ -137,7 +160,6 @@ export async function update(torrent: Torrent, pathRoot: string, options: Update
   });
   const hashed = await layOutAndHash(draft, {
     ...checked,
-    version,
     tailPad: known.tailPad,
     padNames: checked.padNames ?? known.padNames,
     sources: [],

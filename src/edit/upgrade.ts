@@ -7,8 +7,15 @@ import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import type { SizedLayout } from '../create/torrent-layout.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import { untilAbort } from '../errors/cancel.ts';
-import { requirePath } from '../errors/errors.ts';
-import { checkArgument, checkOptions, invalidArgument, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import {
+  type Checked,
+  checkArgument,
+  checkedPath,
+  checkOptions,
+  invalidArgument,
+  type OptionStructs,
+  Unchecked,
+} from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import type { PackedTrees } from '../hash/file-digests.ts';
 import { checkedResources, type Digests, type HashRequest } from '../hash/hash-request.ts';
@@ -16,6 +23,7 @@ import type { Slot } from '../hash/limiter.ts';
 import { toRequestedFiles } from '../hash/make-requested-files.ts';
 import { JobGroup } from '../jobs/job-group.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
+import { factsOf, track } from '../jobs/track.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { checkPieceLength } from '../layout/piece-length.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
@@ -65,17 +73,27 @@ export interface UpgradeResult {
  * await torrent.write('hybrid.torrent');
  * ```
  */
-export async function upgrade(torrent: Torrent, path: string, options: UpgradeOptions = {}): Promise<UpgradeResult> {
+export async function upgrade(
+  torrent: Torrent,
+  path: string | URL,
+  options: UpgradeOptions = {},
+): Promise<UpgradeResult> {
   checkArgument('torrent', torrent, AnyTorrent);
-  requirePath(path);
+  const content = checkedPath(path);
   const checked = checkOptions(options, UPGRADE);
-  return jobLimiter.run(checked.signal, (slot) => upgradeInSlot(torrent, path, checked, slot));
+  return track('upgrade', (job) =>
+    jobLimiter.run(checked.signal, (slot) => {
+      job.begin();
+      job.describe({ ...factsOf(torrent), version: 'hybrid' });
+      return upgradeInSlot(torrent, content, checked, slot);
+    }),
+  );
 }
 
 async function upgradeInSlot(
   torrent: Torrent,
   path: string,
-  options: UpgradeOptions,
+  options: Checked<UpgradeOptions>,
   slot: Slot,
 ): Promise<UpgradeResult> {
   const { torrentVersion } = torrent;
@@ -141,7 +159,10 @@ function hashForBoth(
   };
   return {
     done: group.finish(hashBoth()),
-    progress: () => ({ ...group.progress(), totalBytes: 2 * files.totalLength }),
+    progress: () => {
+      const { bytes, file, queued } = group.progress();
+      return { bytes, totalBytes: 2 * files.totalLength, file, queued };
+    },
     cancel: () => group.cancel(),
   };
 }

@@ -5,7 +5,7 @@ import { shown } from '../errors/errors.ts';
 import { MAX_THREADS } from '../hash/hash-request.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { AbsolutePath, maybe, valueStruct } from '../model/primitives.ts';
+import { maybe, RootPath, valueStruct } from '../model/primitives.ts';
 
 // Each struct has the name of the issue code that it reports.
 
@@ -44,8 +44,8 @@ const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, nu
   type({
     /** The files, relative to `pathRoot`, with `/`. */
     paths,
-    /** The absolute path of the folder that holds the files. */
-    pathRoot: AbsolutePath,
+    /** The folder that holds the files: a path or a `file:` URL. */
+    pathRoot: RootPath,
     /** Bytes: a power of two, at least 16 KiB for v2 and hybrid. */
     pieceLength,
     /**

@@ -7,6 +7,7 @@ import { type ScannedFile, scan, scannedFiles } from '../disk/scan.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
 import {
+  absolutePath,
   bytesOf,
   checkArgument,
   checkOptions,
@@ -24,6 +25,7 @@ import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { checkedResources, DEFAULT_MEMORY_PER_THREAD, type Digests, type HashRequest } from '../hash/hash-request.ts';
 import { sha256 } from '../hash/merkle.ts';
 import { JobGroup } from '../jobs/job-group.ts';
+import { type Job, track } from '../jobs/track.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../layout/piece-length.ts';
@@ -112,7 +114,7 @@ export abstract class HasherBase {
     if (issues.hasErrors) throw new ValidationError(issues.finish(), 'hasher');
     const { paths, pathRoot, pieceLength, threads = 1, progress = false, readSize, memoryLimit = null } = config;
     this.paths = ORDER[version](paths);
-    this.pathRoot = pathRoot;
+    this.pathRoot = absolutePath(pathRoot) as string;
     this.pieceLength = pieceLength;
     this.threads = threads;
     this.progress = progress;
@@ -167,7 +169,12 @@ export abstract class HasherBase {
    * @throws {MetainfoError} as `TorrentCreate.generate` for files that cannot be read, or that change meanwhile
    */
   async process(options: ProcessOptions = {}): Promise<Hash[]> {
-    const { signal, onProgress, engine = defaultEngine() } = checkOptions(options, PROCESS);
+    const checked = checkOptions(options, PROCESS);
+    return track('process', (job) => this.#process(checked, job));
+  }
+
+  async #process({ signal, onProgress, engine = defaultEngine() }: ProcessOptions, job: Job): Promise<Hash[]> {
+    job.begin();
     const entries = this.paths.map((name) => name.split('/'));
     const scanned = await untilAbort(signal, scan(this.pathRoot, entries, { signal, systemFiles: true }));
     const files = scannedFiles(scanned);
@@ -178,6 +185,7 @@ export abstract class HasherBase {
       throw new MetainfoError('ERR_NOT_A_FILE', `${name} is a folder.`, { path: name });
     }
     const requests = this.requests(files);
+    job.describe({ bytes: files.reduce((sum, { length }) => sum + length, 0), files: files.length });
     const digests = await watch(() => this.#hash(requests, files, engine), {
       signal,
       onProgress,

@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { enums, type Infer, refine, type Struct, string, type } from 'superstruct';
 import { throwIfAborted } from '../errors/cancel.ts';
-import { MetainfoError, requirePath, shown } from '../errors/errors.ts';
-import { checkOptions, invalidArgument, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { checkedPath, checkOptions, invalidArgument, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { notAFile } from '../hash/open-without-links.ts';
 import { closeRead, readFully } from '../hash/read.ts';
@@ -80,7 +80,7 @@ const MAX_READ_SIZE = 2 ** 30;
 /**
  * Reads a file in chunks of `readSize` bytes. An empty file has none. Each chunk has its own memory.
  *
- * @param path The path on disk. The chunks have the same `path`.
+ * @param file The path on disk. The chunks have the same `path`.
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_READ`, `ERR_FILE_CHANGED`,
  *   `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`
  * @example
@@ -97,26 +97,26 @@ const MAX_READ_SIZE = 2 ** 30;
  * ```
  */
 export async function* iterBlocks(
-  path: string,
+  file: string | URL,
   options: IterBlocksOptions = {},
 ): AsyncGenerator<Chunk, void, undefined> {
   const { readSize = BLOCK_SIZE, signal } = checkOptions(options, ITER_BLOCKS, { example: '{ readSize: 65536 }' });
   if (!(Number.isSafeInteger(readSize) && readSize > 0 && readSize <= MAX_READ_SIZE)) {
     throw invalidArgument(`readSize must be 1 to ${MAX_READ_SIZE}, not ${shown(readSize)}`);
   }
-  requirePath(path);
+  const path = checkedPath(file);
   throwIfAborted(signal);
   // Without O_NONBLOCK, opening a FIFO would wait for a writer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENXIO' ? notAFile(path) : fromSystemError(error, path, 'read');
   });
   try {
-    const status = await file.stat();
+    const status = await handle.stat();
     if (!status.isFile()) throw notAFile(path);
     for (let idx = 0; ; idx += 1) {
       throwIfAborted(signal);
       const chunk = newBytes(readSize);
-      const filled = await readFully(file, chunk, idx * readSize);
+      const filled = await readFully(handle, chunk, idx * readSize);
       if (filled > 0) yield { path, chunk: chunk.subarray(0, filled), idx };
       if (filled === readSize) continue;
       const bytes = idx * readSize + filled;
@@ -127,6 +127,6 @@ export async function* iterBlocks(
   } catch (error) {
     throw fromSystemError(error, path, 'read');
   } finally {
-    await closeRead(file);
+    await closeRead(handle);
   }
 }

@@ -2,8 +2,9 @@
 import { array, type Context, define, dynamic, is, nullable, optional, refine, Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
+import { pathOrNull } from '../errors/guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
-import { isAbsolute, isDate, isMap, isUint8Array } from '../platform/node.ts';
+import { isDate, isMap, isUint8Array } from '../platform/node.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 
 /** A size in bytes: a safe integer of at least 0. */
@@ -95,11 +96,9 @@ export const NewDate: Struct<Date, null> = refine(
 /** Keys that the models do not know: keys with one character per byte, values as the decoder gives them. */
 export const Extra = valueStruct<BencodeMap>('extra', 'a Map of unknown keys', isMap);
 
-/** An absolute path in the file system. */
-export const AbsolutePath = valueStruct<string>(
-  'path_root',
-  'an absolute path',
-  (value) => typeof value === 'string' && isAbsolute(value),
+/** The path of a file or folder. An empty one would be the current folder, like a variable that is missing. */
+export const RootPath = valueStruct<string | URL>('path_root', 'a path or a file: URL', (value) =>
+  Boolean(pathOrNull(value)),
 );
 
 export const Whole = valueStruct<number>('integer', 'an integer', Number.isInteger);

@@ -3,6 +3,7 @@ import { constants } from 'node:buffer';
 import * as crypto from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import os from 'node:os';
+import { fileURLToPath } from 'node:url';
 
 export { isAscii, isUtf8 } from 'node:buffer';
 export { basename, isAbsolute, join as joinPath, resolve as resolvePath, sep } from 'node:path';
@@ -129,6 +130,17 @@ export function allowListeners(signal: AbortSignal): void {
 /** Seconds since some moment. */
 export function uptime(): number {
   return process.uptime();
+}
+
+/** The path of a `file:` URL, also of one of another realm; null for anything else. */
+export function pathOfUrl(value: unknown): string | null {
+  // Node takes a text as a URL too.
+  if (typeof value !== 'object') return null;
+  try {
+    return fileURLToPath(value as URL);
+  } catch {
+    return null;
+  }
 }
 
 export function currentFolder(): string {

@@ -212,6 +212,11 @@ export function resolvePath(folder: string, path: string): string {
   return isAbsolute(path) ? path : joinPath(folder, path);
 }
 
+/** A page opens no paths. */
+export function pathOfUrl(_value: unknown): null {
+  return null;
+}
+
 export function currentFolder(): string {
   return '/';
 }

@@ -146,7 +146,7 @@ describe('a draft rejects', () => {
       createdBy: 5,
       creationDate: new Date(Number.NaN),
       info: { name: 5, private: 'yes', length: -1, files: [] },
-      pathRoot: 'relative',
+      pathRoot: '',
       paths: [],
       pieceLength: 3,
       trackers: ['no URL'],

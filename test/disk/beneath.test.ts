@@ -1,11 +1,11 @@
 // Paths that must stay in a folder while somebody else swaps its files and folders for symlinks.
 
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import { holdBeneath } from '../../src/disk/beneath.ts';
+import { holdBeneath, shortPathOf } from '../../src/disk/beneath.ts';
 import { readWithin } from '../../src/disk/read-file.ts';
 import { writeWhole } from '../../src/disk/write-file.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
@@ -131,5 +131,43 @@ describe('a path that must stay in a folder', () => {
       () => torrent.write(path.join(draft.pathRoot, 'x.torrent'), options),
     ])
       await assert.rejects(work, OUTSIDE, String(work));
+  });
+});
+
+describe('the path of a task that opens it in one step', () => {
+  const on = (target: string, beneath?: string) => shortPathOf(target, { beneath });
+  const root = path.resolve('/srv/data');
+
+  it('is relative to the folder, or any path', () => {
+    assert.deepEqual(on(path.join(root, 'a/b'), root), { root, path: path.join('a', 'b') });
+    assert.deepEqual(on('a/../b'), { root: '', path: 'a/../b' });
+  });
+
+  it('is left to the general way where its text does not tell where it leads', () => {
+    const inRoot = (name: string) => `${root}${path.sep}${name}`;
+    for (const target of ['a/..', '../a', 'a/../../a', './a', 'a/', '/a', '\udc80']
+      .map(inRoot)
+      .concat(root, 'a', `${root}2/a`))
+      assert.equal(on(target, root), null, target);
+    for (const folder of ['data', `${root}/`, `${root}/a/..`, '/', '.', ''])
+      assert.equal(on(inRoot('a'), folder), null, folder);
+    assert.equal(on('\udc80'), null);
+  });
+});
+
+describe('readWithin of a short file in a folder', () => {
+  it('reads up to the limit, and refuses more', async (t) => {
+    const { root, options } = await place(t);
+    const onlyFiles = { ...options, onlyFiles: true };
+    for (const size of [1, 65_535, 65_536, 65_537, 200_000]) {
+      const [file, bytes] = [path.join(root, 'file'), Buffer.alloc(size, size % 251)];
+      await writeFile(file, bytes);
+      assert.deepEqual(Buffer.from(await readWithin(file, size, onlyFiles)), bytes);
+      if (size > 1) await assert.rejects(readWithin(file, size - 1, onlyFiles), { code: 'ERR_LIMIT' });
+    }
+    await writeFile(path.join(root, 'file'), '');
+    assert.equal((await readWithin(path.join(root, 'file'), 5, onlyFiles)).length, 0);
+    await assert.rejects(readWithin(path.join(root, 'none'), 5, onlyFiles), { code: 'ERR_NOT_FOUND' });
+    await assert.rejects(readWithin(path.join(root, 'sub'), 5, onlyFiles), { code: 'ERR_NOT_A_FILE' });
   });
 });

@@ -208,7 +208,7 @@ for (const version of VERSIONS) {
     it('reports every invalid field at once', () => {
       const good = { paths: ['a'], pathRoot: '/', pieceLength: BLOCK };
       const wrong: [object, string, (string | number)[]][] = [
-        [{ pathRoot: 'relative' }, 'path_root', ['pathRoot']],
+        [{ pathRoot: '' }, 'path_root', ['pathRoot']],
         [{ paths: ['/absolute'] }, 'paths', ['paths', 0]],
         [{ paths: ['a', '../b'] }, 'paths', ['paths', 1]],
         [{ paths: ['a', 'a'] }, 'paths', ['paths', 1]],
@@ -244,7 +244,7 @@ for (const version of VERSIONS) {
       for (const [config, code, at] of wrong)
         assert.deepEqual(issuesOf(config), [[code, ...at]], JSON.stringify(config));
       assert.deepEqual(
-        issuesOf({ pathRoot: 'x', paths: ['/'], pieceLength: 5 }).map(([code]) => code),
+        issuesOf({ pathRoot: '', paths: ['/'], pieceLength: 5 }).map(([code]) => code),
         ['paths', 'path_root', 'piece_length'],
       );
       assert.deepEqual(issuesOf({ readSize: null, memoryLimit: null, threads: null }), []);
@@ -411,7 +411,7 @@ describe('structs of hashers', () => {
   it('check configurations, and can be composed', () => {
     for (const struct of [HasherConfig, V2HasherConfig]) {
       assert.deepEqual(failures({ ...good, threads: null, readSize: null }, struct), []);
-      const wrong = { paths: ['/a', 'b', 'b'], pathRoot: 'x', pieceLength: 5, threads: 0, memoryLimit: 1, progress: 1 };
+      const wrong = { paths: ['/a', 'b', 'b'], pathRoot: '', pieceLength: 5, threads: 0, memoryLimit: 1, progress: 1 };
       const all = ['memoryLimit', 'pathRoot', 'paths.0', 'paths.2', 'pieceLength', 'progress', 'threads'];
       assert.deepEqual(failures(wrong, struct).sort(), all);
       assert.deepEqual(

@@ -8,8 +8,9 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { homeFolder } from '../../disk/home-folder.ts';
 import { STAT_NUMBERS, statFiles } from '../../disk/stat-files.ts';
+import { AbortError, throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
-import { invalidArgument } from '../../errors/guard.ts';
+import { checkOptions, invalidArgument, type OptionStructs, pathOrNull, Signal } from '../../errors/guard.ts';
 import type { FileDigests } from '../../hash/file-digests.ts';
 import { printable } from '../../text/printable.ts';
 import type { ContentFile } from '../find-files.ts';
@@ -90,7 +91,8 @@ function warn(message: string): void {
 
 function folderOf(choice: CacheChoice): string {
   if (choice === 'auto') return cacheFolder();
-  if (typeof choice === 'string' && choice !== '') return path.resolve(choice);
+  const folder = pathOrNull(choice);
+  if (folder) return path.resolve(folder);
   throw invalidArgument(`cache must be auto, a folder or false, not ${shown(choice)}`);
 }
 
@@ -117,10 +119,13 @@ async function makeFolder(folder: string, mode: number): Promise<void> {
 }
 
 function failure(message: string, folder: string, cause: unknown): MetainfoError {
+  if (cause instanceof AbortError) return cause;
   // The other lines of a loader's message are its require stack.
   const [why] = (cause as Error).message.split('\n');
   return new MetainfoError('ERR_CACHE', `${message} (${why}).`, { path: folder, cause });
 }
+
+const CACHE_OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: Signal };
 
 /** The size of a cache. */
 export interface CacheStats {
@@ -136,7 +141,10 @@ export interface CacheStats {
  * Measures a cache; a cache that does not exist yet is empty.
  *
  * @param folder `auto`, or the folder that was given to `generate`.
+ * @param options How to measure.
+ * @param options.signal Cancels it.
  * @throws {MetainfoError} `ERR_CACHE`
+ * @throws {AbortError} if the signal fires
  * @example
  * ```ts
  * import { cacheStats } from 'metainfo';
@@ -145,11 +153,16 @@ export interface CacheStats {
  * console.log(`${entries} records, ${bytes} bytes in ${folder}`);
  * ```
  */
-export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promise<CacheStats> {
+export async function cacheStats(
+  folder: 'auto' | (string & {}) | URL = 'auto',
+  options: { signal?: AbortSignal | undefined } = {},
+): Promise<CacheStats> {
   const root = folderOf(folder);
+  const { signal } = checkOptions(options, CACHE_OPTIONS, { example: '{ signal }' });
+  throwIfAborted(signal);
   try {
-    const exists = await stat(storeIn(root)).catch(ignoreMissing);
-    return { folder: root, ...(exists ? await sizeOfStore(storeIn(root)) : { entries: 0, bytes: 0 }) };
+    const exists = await untilAbort(signal, stat(storeIn(root)).catch(ignoreMissing));
+    return { folder: root, ...(exists ? await sizeOfStore(storeIn(root), signal) : { entries: 0, bytes: 0 }) };
   } catch (cause) {
     throw failure(`The cache in ${root} cannot be read`, root, cause);
   }
@@ -159,8 +172,11 @@ export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promi
  * Removes everything in a cache, damaged files too. Jobs that use the cache at the time continue, and may start a new one.
  *
  * @param folder `auto`, or the folder that was given to `generate`.
+ * @param options How to remove it.
+ * @param options.signal Stops waiting: once begun, the system removes the rest.
  * @returns The folder of the cache.
  * @throws {MetainfoError} `ERR_CACHE`
+ * @throws {AbortError} if the signal fires
  * @example
  * ```ts
  * import { clearCache } from 'metainfo';
@@ -168,11 +184,16 @@ export async function cacheStats(folder: 'auto' | (string & {}) = 'auto'): Promi
  * await clearCache('cache');
  * ```
  */
-export async function clearCache(folder: 'auto' | (string & {}) = 'auto'): Promise<string> {
+export async function clearCache(
+  folder: 'auto' | (string & {}) | URL = 'auto',
+  options: { signal?: AbortSignal | undefined } = {},
+): Promise<string> {
   const root = folderOf(folder);
+  const { signal } = checkOptions(options, CACHE_OPTIONS, { example: '{ signal }' });
+  throwIfAborted(signal);
   try {
     // Another process may write to it meanwhile.
-    await rm(storeIn(root), { recursive: true, force: true, maxRetries: 10 });
+    await untilAbort(signal, rm(storeIn(root), { recursive: true, force: true, maxRetries: 10 }));
     return root;
   } catch (cause) {
     throw failure(`The cache in ${root} cannot be removed`, root, cause);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants, open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readWithin } from '../../disk/read-file.ts';
+import { untilAbort } from '../../errors/cancel.ts';
 import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import { closeRead } from '../../hash/read.ts';
 import { hexText } from '../../platform/node.ts';
@@ -74,12 +75,15 @@ export async function appendRecords(folder: string, records: readonly StoredReco
 }
 
 /** Counts the records of a folder, each key once, and the bytes of its files. */
-export async function sizeOfStore(folder: string): Promise<{ entries: number; bytes: number }> {
+export async function sizeOfStore(
+  folder: string,
+  signal: AbortSignal | undefined,
+): Promise<{ entries: number; bytes: number }> {
   const total = { entries: 0, bytes: 0 };
-  await forEachConcurrently(await readdir(folder), FILES_AT_ONCE, async (name) => {
+  await forEachConcurrently(await readdir(folder), { ...FILES_AT_ONCE, signal }, async (name, _, stop) => {
     const file = path.join(folder, name);
-    const records = await recordsIn(file);
-    const { size } = await stat(file);
+    const records = await untilAbort(stop, recordsIn(file));
+    const { size } = await untilAbort(stop, stat(file));
     total.entries += records.size;
     total.bytes += size;
   });

@@ -4,6 +4,7 @@ import type { Problem } from '../../disk/scan-problems.ts';
 import { throwIfAborted } from '../../errors/cancel.ts';
 import type { MetainfoErrorCode } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import type { Checked } from '../../errors/guard.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Draft } from '../draft-fields.ts';
 import type { GenerateOptions } from '../options.ts';
@@ -124,7 +125,7 @@ export async function describe(
  *
  * @throws {MetainfoError} as {@link describeLayout}
  */
-export async function planOf(draft: Draft, options: GenerateOptions): Promise<PlanReport> {
+export async function planOf(draft: Draft, options: Checked<GenerateOptions>): Promise<PlanReport> {
   const sources = sourceFiles(draft.fields.sources ?? []);
   const { description, layout } = await describeLayout(draft, { ...options, sources });
   const { totalSize } = description;

@@ -43,7 +43,7 @@ async function hashSeparately(jobs: StreamJobs): Promise<StreamedDigests> {
   const { files, streams, version, paddedFiles } = jobs.layout;
   const digests: SizedDigests[] = [];
   const streamed = forEachConcurrently(streams, { concurrency: jobs.streamsAtOnce }, async (index) => {
-    digests[index] = await new StreamHasher(jobs).hash([files.at(index) as LaidOutFile], index < paddedFiles);
+    digests[index] = await hashFiles(jobs, [files.at(index) as LaidOutFile], index < paddedFiles);
   });
   await Promise.all([hashReadyFiles(jobs, digests), streamed]);
   return {
@@ -64,12 +64,21 @@ async function hashReadyFiles(jobs: StreamJobs, digests: SizedDigests[]): Promis
 
 /** Hashes v1 files whose pieces may span them, one after another. */
 async function hashAsOne(jobs: StreamJobs): Promise<StreamedDigests> {
-  const { lengths, pieces } = await new StreamHasher(jobs).hash(jobs.layout.files, false);
+  const { lengths, pieces } = await hashFiles(jobs, jobs.layout.files, false);
   return { lengths, pieces, trees: null };
 }
 
+/** @param isPadded As in {@link StreamHasher.hash}. */
+async function hashFiles(jobs: StreamJobs, files: Iterable<LaidOutFile>, isPadded: boolean): Promise<SizedDigests> {
+  const lengths: number[] = [];
+  const read = async (sink: StreamSink) => {
+    for (const file of files) lengths.push(await jobs.read(file, sink));
+  };
+  return { lengths, ...(await new StreamHasher(jobs).hash(read, isPadded)) };
+}
+
 /** Hashes a stream, or several files as if they were one, a segment at a time. */
-class StreamHasher implements StreamSink {
+export class StreamHasher implements StreamSink {
   readonly #jobs: StreamJobs;
   readonly #digests: Promise<Digests>[] = [];
   /** Bytes of each hashed segment. */
@@ -82,13 +91,16 @@ class StreamHasher implements StreamSink {
     this.#jobs = jobs;
   }
 
-  /** @param isPadded Whether the last piece is filled up with zeros. */
-  async hash(files: Iterable<LaidOutFile>, isPadded: boolean): Promise<SizedDigests> {
-    const lengths: number[] = [];
+  /**
+   * Hashes everything that is copied to the sink.
+   *
+   * @param isPadded Whether the last piece is filled up with zeros.
+   */
+  async hash(read: (sink: StreamSink) => Promise<void>, isPadded: boolean): Promise<FileDigests> {
     try {
-      for (const file of files) lengths.push(await this.#jobs.read(file, this));
+      await read(this);
       if (this.#segment) this.#start(isPadded);
-      return { lengths, ...this.#joined(await Promise.all(this.#digests)) };
+      return this.#joined(await Promise.all(this.#digests));
     } finally {
       if (this.#segment) this.#jobs.segments.give(this.#segment);
       // Their segments are in use until then.

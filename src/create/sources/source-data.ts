@@ -1,4 +1,5 @@
 /** The forms that the content of a source may have, told apart by what they can do. */
+import { isOpenFile, type OpenFile, sizeOfOpenFile } from '../../disk/open-file.ts';
 import type { MetainfoErrorCode } from '../../errors/codes.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import { isBlob } from '../../errors/guard.ts';
@@ -35,7 +36,8 @@ export interface RangeReader {
 }
 
 /**
- * Content that is not in a file on this disk: bytes, a Blob, a stream or a range reader.
+ * Content that does not come from a path: bytes, a Blob, a stream, a range reader or a `FileHandle` of a regular file. A `FileHandle` is
+ * read from its first byte on, and stays open.
  *
  * Bytes are copied before they are hashed: up to 256 KiB when `generate` starts, larger ones part by part. So large ones must
  * not change until `generate` ends; if they are transferred or shrink before that, it fails with `ERR_SOURCE`.
@@ -43,17 +45,35 @@ export interface RangeReader {
  * Streams give Uint8Arrays and are read once. If `generate` fails, it destroys them. It reads at most four at a time, in the
  * given order; a v1 torrent without pad files reads all its files one after another. So no stream may wait for a later one.
  */
-export type SourceData = Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | RangeReader;
+export type SourceData =
+  | Uint8Array
+  | Blob
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | RangeReader
+  | OpenFile;
 
 /** Content that has to be read piece by piece. */
-export type StreamData = Exclude<SourceData, Uint8Array>;
+export type StreamData = Exclude<SourceData, Uint8Array | OpenFile>;
 
 /** Why bytes that a source gave can no longer be read. */
 export const MEMORY_CHANGED = 'its memory was transferred or resized while it was hashed';
 
 export function isData(data: unknown): data is SourceData {
   if (data === null || typeof data !== 'object') return false;
-  return isUint8Array(data) || isBlob(data) || isStream(data) || 'getReader' in data || isRangeReader(data);
+  return (
+    isUint8Array(data) ||
+    isBlob(data) ||
+    isStream(data) ||
+    'getReader' in data ||
+    isRangeReader(data) ||
+    isOpenFile(data)
+  );
+}
+
+/** The data of a source, or the data that is given without a source. */
+export function dataIn(given: unknown): unknown {
+  return isData(given) ? given : (given as { data?: unknown } | null | undefined)?.data;
 }
 
 /** ReadableStream and Readable are async iterables too. */
@@ -77,10 +97,11 @@ export function isReadable(data: object): data is NodeStream {
   return 'pipe' in data && 'destroy' in data && typeof data.destroy === 'function' && 'on' in data;
 }
 
-/** The bytes that data has; null if only its end tells. */
+/** The bytes that data has; null if only its end tells. NaN for a file that cannot be read. */
 export function sizeOf(data: SourceData): number | null {
   if (isUint8Array(data)) return data.length;
   if (isStream(data) || 'getReader' in data) return null;
+  if (isOpenFile(data)) return sizeOfOpenFile(data) ?? Number.NaN;
   return (data as Blob | RangeReader).size;
 }
 

@@ -1,4 +1,7 @@
 /** Sources: files of a draft whose content does not come from this disk. */
+import { contentOfOpenFile, problemOfOpenFile } from '../../disk/open-file.ts';
+import type { Save, SaveTarget } from '../../disk/save-files.ts';
+import { frozenSave, saveProblem, saveTarget } from '../../disk/save-target.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import { privateCopy, reusePrivate } from '../../hash/private-buffer.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
@@ -16,7 +19,7 @@ import {
 } from './source-data.ts';
 
 /**
- * A file of a torrent whose content does not come from this disk.
+ * A file of a torrent whose content does not come from a path.
  *
  * @example
  * ```ts
@@ -45,7 +48,39 @@ export interface Source {
   size?: number | null | undefined;
   /** The content. */
   data: SourceData;
+  /**
+   * A file to which the content goes while it is hashed: a path or a `file:` URL, in a folder that exists. The files of all sources get
+   * their names when the torrent is complete. If the creation fails or is cancelled, none of them stays, but a file that was replaced
+   * before another one failed is not restored.
+   *
+   * @default none
+   */
+  saveTo?: string | URL | undefined;
+  /**
+   * Let `saveTo` replace an existing file, instead of failing with `ERR_OUTPUT_EXISTS`.
+   *
+   * @default false
+   */
+  force?: boolean | undefined;
 }
+
+/** Data that knows its own path in a torrent: a `File`, or the result of {@link webFile}. */
+export type NamedData = SourceData & {
+  /** Its path from the torrent's root, with `/`. */
+  readonly name: string | null;
+};
+
+/** A source as it is given: data with a name needs no path. */
+export type SourceInput =
+  | NamedData
+  | (Omit<Source, 'path'> & {
+      /**
+       * The path from the torrent's root, with `/`.
+       *
+       * @default the name of the data
+       */
+      path?: string | undefined;
+    });
 
 /** A source as a file of a draft. */
 export interface SourceFile {
@@ -59,6 +94,10 @@ export interface SourceFile {
   blob?: Blob;
   /** The content, if it has to be read for the engine. */
   stream?: StreamData;
+  /** Where the content is saved. */
+  saveTo?: SaveTarget;
+  /** Takes the content. */
+  save?: Save;
 }
 
 /** Reports problems of sources as issues of the field `sources`. */
@@ -91,7 +130,7 @@ interface Problem {
 function problemOf(source: Partial<Source> | null): Problem | null {
   if (source === null || typeof source !== 'object')
     return { at: [], message: `expected a source, got ${shown(source)}` };
-  return pathProblem(source.path) ?? sizeProblem(source);
+  return pathProblem(source.path) ?? sizeProblem(source) ?? saveProblem(source);
 }
 
 function pathProblem(path: unknown): Problem | null {
@@ -110,17 +149,45 @@ function sizeProblem({ size, data }: Partial<Source>): Problem | null {
   if (size != null && !isSize(size))
     return { at: ['size'], message: `expected a size of 0 or more, got ${shown(size)}` };
   if (!isData(data))
-    return { at: ['data'], message: `expected bytes, a Blob, a stream or a range reader, got ${shown(data)}` };
+    return {
+      at: ['data'],
+      message: `expected bytes, a Blob, a stream, a range reader or a FileHandle, got ${shown(data)}`,
+    };
   const own = sizeOf(data);
   if (own !== null && !isSize(own))
-    return { at: ['data'], message: `expected data whose size is 0 or more, got ${shown(own)}` };
+    return {
+      at: ['data'],
+      message: problemOfOpenFile(data) ?? `expected data whose size is 0 or more, got ${shown(own)}`,
+    };
   if (own === null || size == null || own === size) return null;
   return { at: ['size'], message: `expected ${own}, the size of the data, got ${size}` };
 }
 
+/** A source with a path: data, and a source without a path, have the name of the data. Anything else stays as it is. */
+export function namedSource(given: unknown): unknown {
+  const source: unknown = isData(given) ? { data: given } : given;
+  const { path, data } = (source ?? {}) as Partial<Source>;
+  const { name } = (data ?? {}) as Partial<NamedData>;
+  return path === undefined && isData(data) && typeof name === 'string'
+    ? { ...(source as Source), path: name }
+    : source;
+}
+
+/** The folder that all sources are in, which names a torrent; null if there is none. */
+export function commonFolder(sources: readonly Source[]): string | null {
+  const { path: first } = sources[0] as Source;
+  const folder = first.split('/', 1)[0] as string;
+  // A single source with the name of the torrent is a torrent without a folder.
+  const isFile = sources.length === 1 && first === `${folder}/${folder}`;
+  return !isFile && sources.every(({ path }) => path.startsWith(`${folder}/`)) ? folder : null;
+}
+
 /** Copies of sources with the sizes that they have now. */
 export function frozenSources(sources: readonly Source[]): Source[] {
-  return sources.map(({ path, size, data }) => ({ path, size: sizeOf(data) ?? size ?? null, data }));
+  return sources.map((source) => {
+    const { path, size, data } = source;
+    return { path, size: sizeOf(data) ?? size ?? null, data, ...frozenSave(source) };
+  });
 }
 
 /**
@@ -129,11 +196,14 @@ export function frozenSources(sources: readonly Source[]): Source[] {
  * @throws {MetainfoError} `ERR_SOURCE_SIZE` for bytes that were transferred since
  */
 export function sourceFiles(sources: readonly Source[]): SourceFile[] {
-  return sources.map(({ path, size = null, data }) => {
-    const parts = path.split('/');
-    if (engineReadsBlobs && isBlob(data)) return { path: parts, length: size, blob: data };
-    if (!isUint8Array(data)) return { path: parts, length: size, stream: data };
-    if (data.length === size) return { path: parts, length: size, data };
+  return sources.map((source) => {
+    const { path, size = null, data } = source;
+    const file = { path: path.split('/'), length: size, ...saveTarget(source) };
+    if (engineReadsBlobs && isBlob(data)) return { ...file, blob: data };
+    const opened = contentOfOpenFile(data, { path, size: size as number });
+    if (opened) return { ...file, stream: opened };
+    if (!isUint8Array(data)) return { ...file, stream: data as StreamData };
+    if (data.length === size) return { ...file, data };
     throw new MetainfoError('ERR_SOURCE_SIZE', `${path} now has ${data.length} bytes, not ${size}.`, { path });
   });
 }
@@ -144,10 +214,12 @@ const MAX_COPY_BYTES = 2 ** 18;
 /** The files without memory that the caller may transfer, resize or write to: short data is copied, long data is read in parts. */
 export function detachMemory(files: readonly SourceFile[]): SourceFile[] {
   return files.map((file) => {
-    const { path, length, data } = file;
+    const { data, ...rest } = file;
     if (!data) return file;
-    if (data.length <= MAX_COPY_BYTES) return { path, length, data: privateCopy(data) };
-    return { path, length, stream: memoryReader(data) };
+    const isShort = data.length <= MAX_COPY_BYTES;
+    const copy = isShort ? privateCopy(data) : data;
+    // Saved content goes through the hashing of streams.
+    return isShort && !file.saveTo ? { ...rest, data: copy } : { ...rest, stream: memoryReader(copy) };
   });
 }
 

@@ -30,6 +30,8 @@ export interface StreamResources {
   memoryLimit: number;
   /** Bytes per read, for files on disk and range readers; default: chosen by the memory limit. */
   readSize?: number | null | undefined;
+  /** Bytes of all content and pad files, if they are known: no segment is longer. */
+  mostBytes?: number | undefined;
 }
 
 /** The widest kernel hashes this many pieces at once. */
@@ -57,7 +59,7 @@ export interface StreamSink {
 
 /** How memory is divided between segments and requests. */
 interface MemoryShares {
-  /** Bytes of a segment: a power of two. With v1 pieces at least one piece. */
+  /** Bytes of a segment: a power of two, or all that there is. With v1 pieces, whole pieces. */
   segmentSize: number;
   segmentCount: number;
   streamsAtOnce: number;
@@ -71,17 +73,20 @@ export class StreamJobs {
   readonly segments: BufferPool;
   readonly segmentSize: number;
   readonly streamsAtOnce: number;
-  readonly #readAhead: ReadAhead;
+  readonly readAhead: ReadAhead;
   readonly #group: JobGroup;
   /** Jobs that hash one segment each, on one thread. */
   readonly #small: JobKind;
   /** Jobs that hash files on disk, on all other threads. */
   readonly #large: JobKind;
   #totalBytes: number;
+  /** Bytes that {@link read} has got. */
+  #arrivedBytes = 0;
   /** The paths of the streams that are being read. */
   readonly #reading: string[] = [];
 
-  constructor(engine: Engine, layout: StreamLayout, { threads, memoryLimit, readSize }: StreamResources) {
+  constructor(engine: Engine, layout: StreamLayout, given: StreamResources) {
+    const { threads, memoryLimit, readSize, mostBytes = Number.POSITIVE_INFINITY } = given;
     const { files, streams, version, pieceLength, isAligned } = layout;
     requireRoom(layout, memoryLimit);
     this.layout = layout;
@@ -98,12 +103,13 @@ export class StreamJobs {
       room: half,
       small,
       streams: streams.length,
+      mostBytes,
       requestSize: readSize ?? requestSizeOf(streams.map((index) => files.at(index) as LaidOutFile)),
     });
     this.segmentSize = shares.segmentSize;
     this.segments = new BufferPool(shares.segmentCount, shares.segmentSize);
     this.streamsAtOnce = shares.streamsAtOnce;
-    this.#readAhead = shares.readAhead;
+    this.readAhead = shares.readAhead;
     const resources = (count: number, bytes: number) => {
       const share = Math.max(BLOCK_SIZE, Math.floor(bytes));
       const read = readSize ? Math.min(readSize, powerOfTwoWithin(share)) : undefined;
@@ -167,28 +173,37 @@ export class StreamJobs {
   }
 
   async #readStream(file: SourceFile, sink: StreamSink): Promise<number> {
-    const reader = new SourceReader(file, this.#readAhead, this.signal);
+    const reader = new SourceReader(file, this.readAhead, this.signal);
     let copied = 0;
     try {
       for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
+        this.#arrivedBytes += chunk.length;
+        await file.save?.write(chunk);
         if (file.length === null) this.#totalBytes += chunk.length;
-        for (let start = 0; start < chunk.length && !this.signal.aborted; ) {
-          const room = sink.room();
-          const free = room instanceof Promise ? await room : room;
-          // Its owner may have shrunk or transferred it meanwhile.
-          if (start >= chunk.length) break;
-          const part = chunk.subarray(start, start + free.length);
-          free.set(part);
-          start += part.length;
-          copied += part.length;
-          sink.filled(part.length);
-        }
+        copied += await this.copy(chunk, sink);
         if (copied !== reader.length) throw sourceError(file.path.join('/'), new Error(MEMORY_CHANGED));
       }
+      await file.save?.end();
       return reader.length;
     } finally {
       reader.close();
     }
+  }
+
+  /** Copies a chunk to a sink. Returns how many bytes it copied: fewer if its owner changed the memory meanwhile, or after a failure. */
+  async copy(chunk: Uint8Array, sink: StreamSink): Promise<number> {
+    let copied = 0;
+    while (copied < chunk.length && !this.signal.aborted) {
+      const room = sink.room();
+      const free = room instanceof Promise ? await room : room;
+      // Its owner may have shrunk or transferred it meanwhile.
+      if (copied >= chunk.length) break;
+      const part = chunk.subarray(copied, copied + free.length);
+      free.set(part);
+      copied += part.length;
+      sink.filled(part.length);
+    }
+    return copied;
   }
 
   async #readDisk(file: RequestedFile, sink: StreamSink): Promise<number> {
@@ -201,6 +216,7 @@ export class StreamJobs {
         const room = await sink.room();
         const part = room.subarray(0, file.length - at);
         await readRange(handle, part, at, path);
+        this.#arrivedBytes += part.length;
         sink.filled(part.length);
         at += part.length;
       }
@@ -219,9 +235,10 @@ export class StreamJobs {
   }
 
   progress(): ReturnType<RunningJob<unknown>['progress']> {
-    const { bytes, file, queued } = this.#group.progress();
+    const { bytes, namedBytes, file, queued } = this.#group.progress();
     const growth = this.layout.files.hasAllLengths ? {} : { totalGrows: true };
-    return { bytes, totalBytes: this.#totalBytes, ...growth, file: this.#reading.at(-1) ?? file, queued };
+    const arrivedBytes = this.#arrivedBytes + namedBytes;
+    return { bytes, arrivedBytes, totalBytes: this.#totalBytes, ...growth, file: this.#reading.at(-1) ?? file, queued };
   }
 
   cancel(): void {
@@ -242,16 +259,21 @@ interface MemoryNeeds extends Pick<TorrentLayout, 'version' | 'pieceLength'> {
   requestSize: number;
   /** The number of streams. */
   streams: number;
+  /** See {@link StreamResources}. */
+  mostBytes: number;
   /** Bytes for segments; requests get half as much. */
   room: number;
   /** Small jobs that run at once. */
   small: number;
 }
 
-function memoryShares({ version, pieceLength, room, small, streams, requestSize }: MemoryNeeds): MemoryShares {
+function memoryShares(needs: MemoryNeeds): MemoryShares {
+  const { version, pieceLength, room, small, streams, mostBytes, requestSize } = needs;
   const least = version === 'v2' ? BLOCK_SIZE : pieceLength;
   const most = version === 'v2' ? V2_SEGMENT : Math.max(LANES * pieceLength, SMALL_SEGMENT);
-  const segmentSize = Math.max(least, Math.min(most, powerOfTwoWithin(room / (small + 1))));
+  const wished = Math.max(least, Math.min(most, powerOfTwoWithin(room / (small + 1))));
+  // The pieces of old v1 torrents may have any length.
+  const segmentSize = Math.max(1, Math.min(wished - (wished % least), mostBytes));
   const segmentCount = Math.max(1, Math.min(small + STREAMS_AT_ONCE, Math.floor(room / segmentSize)));
   const streamsAtOnce = Math.min(STREAMS_AT_ONCE, segmentCount, Math.max(1, streams));
   const size = Math.max(BLOCK_SIZE, Math.min(requestSize, powerOfTwoWithin(room / 2)));

@@ -1,7 +1,7 @@
 /** Reserves the streams of a draft for one generation, and destroys them if it fails. */
 import { MetainfoError } from '../../errors/errors.ts';
 import { isDisturbed } from '../../platform/node.ts';
-import { ignoreFailure, isReadable, isReadOnce, type StreamData, sourceError } from './source-data.ts';
+import { ignoreFailure, isData, isReadable, isReadOnce, type StreamData, sourceError } from './source-data.ts';
 import type { SourceFile } from './sources.ts';
 
 /** The streams that one generation has reserved. */
@@ -35,7 +35,7 @@ export function takeStreams(files: readonly SourceFile[]): TakenStreams {
     taken.push(stream);
   }
   const destroyAll = () => {
-    for (const stream of taken) destroy(stream);
+    for (const stream of taken) destroyStream(stream);
   };
   if (problem) {
     destroyAll();
@@ -47,6 +47,15 @@ export function takeStreams(files: readonly SourceFile[]): TakenStreams {
   return { release, destroy: destroyAll };
 }
 
+/** Ignores errors of streams that will be taken soon. Returns a function that ends that. */
+export function ignoreErrors(streams: readonly unknown[]): () => void {
+  const readable = streams.flatMap((stream) => (isData(stream) && isReadable(stream) ? [stream] : []));
+  for (const stream of readable) stream.on('error', ignore);
+  return () => {
+    for (const stream of readable) stream.removeListener('error', ignore);
+  };
+}
+
 function problemOf(stream: object, path: string): MetainfoError | null {
   if (isReadable(stream) && stream.errored) return sourceError(path, stream.errored);
   const isKnownStream = isReadable(stream) || 'getReader' in stream;
@@ -56,7 +65,9 @@ function problemOf(stream: object, path: string): MetainfoError | null {
   return new MetainfoError('ERR_SOURCE', message, { path });
 }
 
-function destroy(stream: StreamData): void {
+/** Ends a stream without waiting for it. Anything else stays as it is. */
+export function destroyStream(stream: unknown): void {
+  if (!isData(stream)) return;
   if (isReadable(stream)) ignoreFailure(() => stream.destroy());
   else if ('getReader' in stream) ignoreFailure(() => stream.cancel());
   // A generator that is inside `next` ends after that.

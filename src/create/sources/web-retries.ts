@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AbortError, onAbort, throwIfAborted } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import { concatBytes } from '../../platform/node.ts';
 import { ignoreFailure } from './source-data.ts';
 import { isWeb, type WebUrl } from './web-url.ts';
 
@@ -12,6 +13,35 @@ export interface WebTarget extends Pick<WebUrl, 'href' | 'authorization'> {
   /** How often a request is repeated. */
   retries: number;
   onRedirect?: ((to: URL) => void) | undefined;
+  /**
+   * The name of the target in messages.
+   *
+   * @default the URL
+   */
+  name?: string | undefined;
+  /**
+   * Gives the headers that prove who asks: anew for each attempt, because signatures expire. Then no redirect is followed.
+   *
+   * @throws {MetainfoError}
+   */
+  sign?: ((request: UnsignedRequest) => Promise<Record<string, string>>) | undefined;
+  /** Tells why a server refuses a request; null for an answer that the caller reads. */
+  refused?: ((answer: WebAnswer) => Promise<Refused | null>) | undefined;
+}
+
+/** A request before it is signed. */
+export interface UnsignedRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: Uint8Array | undefined;
+}
+
+/** A refusal that the target can explain. */
+export interface Refused {
+  error: MetainfoError;
+  /** Whether the same request may work later. */
+  isTemporary: boolean;
 }
 
 /** The answer of a server. */
@@ -26,10 +56,14 @@ export interface WebAnswer {
    * @throws {MetainfoError} `ERR_HTTP` if it does not have exactly `length` bytes
    */
   body(length: number): Promise<Uint8Array>;
+  /** Reads a body of unknown length; null if it has more than `most` bytes. */
+  bodyUpTo(most: number): Promise<Uint8Array | null>;
 }
 
 /** Bytes: a server that sends fewer within the idle timeout is treated as stalled. */
 const MIN_PROGRESS = 1024;
+/** Bytes of a millisecond: an upload may take the idle timeout, and the time for its bytes at this rate. */
+const MIN_UPLOAD = 32;
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
 /** The statuses of servers that may answer later. */
@@ -42,9 +76,16 @@ const MAX_WAIT = 60_000;
 const FINAL_ERRORS =
   /^(ENOTFOUND|ECONNREFUSED|bad port|HPE_|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
 
+/** Such errors pass when a server starts again: worth a wait for those who would lose their work. */
+const RESTARTING = /^(ENOTFOUND|ECONNREFUSED)$/;
+
 /** The error of a web object. */
-export function webError({ href }: Pick<WebUrl, 'href'>, problem: string, cause?: unknown): MetainfoError {
-  return new MetainfoError('ERR_HTTP', `${href}: ${problem}.`, { path: href, cause });
+export function webError(
+  { href, name = href }: Pick<WebTarget, 'href' | 'name'>,
+  problem: string,
+  cause?: unknown,
+): MetainfoError {
+  return new MetainfoError('ERR_HTTP', `${name}: ${problem}.`, { path: name, cause });
 }
 
 /** An error that may be gone later, and the wait that the server asks for. */
@@ -59,8 +100,18 @@ class Temporary extends Error {
   }
 }
 
+/** A request, as the callers of {@link request} describe it. */
+interface RequestOptions {
+  url?: string;
+  method?: 'GET' | 'PUT' | 'DELETE';
+  headers?: Record<string, string>;
+  body?: Uint8Array;
+  signal?: AbortSignal | undefined;
+  isFirst?: boolean;
+}
+
 /**
- * Sends a GET request, again if it fails for a moment, and lets `use` read the answer.
+ * Sends a request, again if it fails for a moment, and lets `use` read the answer.
  *
  * @param url Where to start: the URL of the target, or where it redirected to before.
  * @param isFirst Whether it is the first request for the target. It is not sent again if the server does not answer at all: the
@@ -70,31 +121,24 @@ class Temporary extends Error {
  */
 export async function request<T>(
   target: WebTarget,
-  {
-    url = target.href,
-    headers,
-    signal,
-    isFirst = false,
-  }: { url?: string; headers: Record<string, string>; signal?: AbortSignal | undefined; isFirst?: boolean },
+  { url = target.href, method = 'GET', headers = {}, body, signal, isFirst = false }: RequestOptions,
   use: (answer: WebAnswer) => Promise<T>,
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     throwIfAborted(signal);
     try {
-      return await exchange(target, { url, headers, signal, isFirst }, use);
+      return await exchange(target, { url, method, headers, body, signal, isFirst }, use);
     } catch (error) {
       throwIfAborted(signal);
       if (!(error instanceof Temporary)) throw error;
-      const wait = error.afterMs ?? FIRST_WAIT * 2 ** failures;
+      const wait = error.afterMs ?? FIRST_WAIT * 2 ** failures * (1 + Math.random() / 4);
       if (failures >= target.retries || wait > MAX_WAIT) throw error.error;
       await sleep(wait, undefined, { signal }).catch(() => throwIfAborted(signal));
     }
   }
 }
 
-interface Exchange {
-  url: string;
-  headers: Record<string, string>;
+interface Exchange extends UnsignedRequest {
   signal: AbortSignal | undefined;
   isFirst: boolean;
 }
@@ -102,27 +146,36 @@ interface Exchange {
 /** One request, its redirects and its answer. */
 async function exchange<T>(
   target: WebTarget,
-  { url, headers, signal, isFirst }: Exchange,
+  { signal, isFirst, ...asked }: Exchange,
   use: (answer: WebAnswer) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const removeListener = onAbort(signal, () => controller.abort());
-  const watchdog = new Watchdog(target.idleTimeout, () => controller.abort());
+  const { length: uploaded = 0 } = asked.body ?? {};
+  const patience = Math.min(target.idleTimeout + Math.ceil(uploaded / MIN_UPLOAD), 2 ** 31 - 1);
+  const watchdog = new Watchdog(patience, () => controller.abort());
   let response: Response | null = null;
   try {
-    const answered = await follow(target, { url, headers, signal: controller.signal });
+    const answered = await follow(target, asked, controller.signal);
     response = answered.response;
     watchdog.received(MIN_PROGRESS);
-    const { status, headers: received } = response;
-    if (LATER.includes(status)) throw new Temporary(refusal(target, response), retryAfter(received));
+    const { status } = response;
+    // A target may correct them.
+    const headers = new Headers(response.headers);
     const readable = response;
     const body = (length: number) => readBody(target, readable, { length, watchdog });
-    return await use({ status, headers: received, url: answered.url, body });
+    const bodyUpTo = (most: number) => readBodyUpTo(readable, { most, watchdog });
+    const answer = { status, headers, url: answered.url, body, bodyUpTo };
+    const refused = await target.refused?.(answer);
+    if (refused?.isTemporary || LATER.includes(status))
+      throw new Temporary(refused?.error ?? refusal(target, response), retryAfter(headers));
+    if (refused) throw refused.error;
+    return await use(answer);
   } catch (error) {
     if (signal?.aborted) throw new AbortError(signal);
     if (watchdog.hasFired && isFirst && response === null) throw unanswered(target);
     if (watchdog.hasFired) throw new Temporary(stalled(target));
-    throw fromNetworkError(target, error);
+    throw fromNetworkError(target, error, asked.method === 'PUT');
   } finally {
     watchdog.stop();
     removeListener();
@@ -132,24 +185,35 @@ async function exchange<T>(
   }
 }
 
-/** Follows redirects. The credentials go to the server of the given URL only. */
+/** Follows redirects of reading requests. The credentials go to the server of the given URL only. */
 async function follow(
   target: WebTarget,
-  { url: start, headers, signal }: { url: string; headers: Record<string, string>; signal: AbortSignal },
+  { url: start, method, headers, body }: UnsignedRequest,
+  signal: AbortSignal,
 ): Promise<{ response: Response; url: string }> {
   const { href, authorization } = target;
   const { origin } = new URL(href);
   let url = start;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
     const isOwn = new URL(url).origin === origin;
+    const signed = await target.sign?.({ method, url, headers, body });
     const response = await fetch(url, {
-      // fetch adds `Accept-Encoding: identity` to requests of ranges: a compressed body has other bytes.
-      headers: { ...headers, ...(isOwn && authorization !== null && { authorization }) },
+      // A compressed body has other bytes. fetch adds the header to requests of ranges.
+      headers: {
+        ...(headers['range'] === undefined && { 'accept-encoding': 'identity' }),
+        ...headers,
+        ...signed,
+        ...(isOwn && authorization !== null && { authorization }),
+      },
+      method,
+      // Cast because fetch takes no bytes in shared memory, which nobody gives.
+      ...(body && { body: body as Uint8Array<ArrayBuffer> }),
       redirect: 'manual',
       signal,
     });
-    if (!REDIRECTS.includes(response.status)) return { response, url };
+    if (signed || !REDIRECTS.includes(response.status)) return { response, url };
     ignoreFailure(() => response.body?.cancel());
+    if (method !== 'GET') throw webError(target, `the server redirects a ${method}: give the URL that it leads to`);
     url = redirected(target, url, response.headers.get('location'));
   }
   throw webError(target, `the server redirects more than ${MAX_REDIRECTS} times`);
@@ -192,6 +256,21 @@ async function readBody(
   throw new Temporary(webError(target, `the server sent ${filled} of ${length} bytes`));
 }
 
+async function readBodyUpTo(
+  { body }: Response,
+  { most, watchdog }: { most: number; watchdog: Watchdog },
+): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  let filled = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    filled += chunk.length;
+    if (filled > most) return null;
+    chunks.push(chunk);
+    watchdog.received(chunk.length);
+  }
+  return concatBytes(chunks);
+}
+
 /** The error of a status that is neither success nor a redirect. */
 export function refusal(target: WebTarget, { status, headers }: Pick<WebAnswer, 'status' | 'headers'>): MetainfoError {
   const after = headers.get('retry-after');
@@ -225,12 +304,13 @@ function stalled(target: WebTarget): MetainfoError {
 }
 
 /** fetch reports network errors as a TypeError; its cause is the error of the system. */
-function fromNetworkError(target: WebTarget, error: unknown): unknown {
+function fromNetworkError(target: WebTarget, error: unknown, isPatient: boolean): unknown {
   if (error instanceof MetainfoError || error instanceof Temporary) return error;
   const cause = (error as Error).cause ?? error;
   const { code, message } = cause as NodeJS.ErrnoException;
   const failure = webError(target, `the connection failed (${code ?? message})`, cause);
-  return FINAL_ERRORS.test(code ?? message) ? failure : new Temporary(failure);
+  const isFinal = FINAL_ERRORS.test(code ?? message) && !(isPatient && RESTARTING.test(code ?? message));
+  return isFinal ? failure : new Temporary(failure);
 }
 
 /** Fires if too few bytes arrive in a while: a server that sends single bytes must not keep a job forever. */

@@ -91,9 +91,19 @@ export async function webFile(url: string, options: WebFileOptions = {}): Promis
   const checked = checkOptions(options, WEB, { example: '{ retries: 2 }' });
   const { idleTimeout = 30_000, retries = 4, signal, onRedirect } = checked;
   const { href, authorization, name } = parseWebUrl(url);
-  // A longer timer would fire at once.
-  const timer = Math.min(Math.max(1, idleTimeout), 2 ** 31 - 1);
-  const target: WebTarget = { href, authorization, idleTimeout: timer, retries, onRedirect };
+  const target: WebTarget = { href, authorization, idleTimeout: timerOf(idleTimeout), retries, onRedirect };
+  return { url: href, name, ...(await openTarget(target, signal)) };
+}
+
+/** The milliseconds of a timer: a longer one would fire at once. */
+export const timerOf = (milliseconds: number): number => Math.min(Math.max(1, milliseconds), 2 ** 31 - 1);
+
+/** Asks for the first byte of a web object, and makes a range reader of it. */
+export async function openTarget(
+  target: WebTarget,
+  signal: AbortSignal | undefined,
+): Promise<Omit<WebFile, 'url' | 'name'>> {
+  const { href } = target;
   const found = await request(target, { headers: { range: 'bytes=0-0' }, signal, isFirst: true }, (answer) =>
     probe(target, answer),
   );
@@ -112,7 +122,7 @@ export async function webFile(url: string, options: WebFileOptions = {}): Promis
     // A redirect may lead to a URL that is valid for a few minutes only: then start from the given URL again.
     return (await from(finalUrl)) ?? ((await from(href)) as Uint8Array);
   };
-  return { ...found, url: href, name, requestSize: REQUEST_SIZE, read };
+  return { ...found, requestSize: REQUEST_SIZE, read };
 }
 
 /** The statuses of a URL that is no longer valid. */
@@ -219,9 +229,9 @@ function wrongRange(target: WebTarget, headers: Headers, expected: string): Meta
   return webError(target, `the server gives Content-Range: ${got} instead of ${expected}: ${INSTEAD}`);
 }
 
-function replaced({ href }: WebTarget, how: string): MetainfoError {
-  const message = `${href}: the file was replaced while it was read (${how}): create the torrent again.`;
-  return new MetainfoError('ERR_FILE_CHANGED', message, { path: href });
+function replaced({ href, name = href }: WebTarget, how: string): MetainfoError {
+  const message = `${name}: the file was replaced while it was read (${how}): create the torrent again.`;
+  return new MetainfoError('ERR_FILE_CHANGED', message, { path: name });
 }
 
 /** A header for a message. */

@@ -48,7 +48,8 @@ function authorizationOf({ username, password }: URL): string | null {
   return `Basic ${btoa(latin1Text(utf8Bytes(text)))}`;
 }
 
-function nameIn(pathname: string): string | null {
+/** The last segment of a path, decoded; null if a torrent cannot have it as its name. */
+export function nameIn(pathname: string): string | null {
   const name = decoded(pathname.slice(pathname.lastIndexOf('/') + 1));
   return name === null || unsafeComponent(name) !== null ? null : name;
 }

@@ -3,9 +3,10 @@ import { decode, decodeTrusted, type Span } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import type { BencodeMap } from '../../bencode/value.ts';
 import type { WriteOptions } from '../../disk/write-file.ts';
-import { type Issue, requirePath, toHex, ValidationError } from '../../errors/errors.ts';
+import { type Issue, toHex, ValidationError } from '../../errors/errors.ts';
 import {
   checkArgument,
+  checkedPath,
   checkOptions,
   DateTime,
   expected,
@@ -540,14 +541,14 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * Writes the torrent file atomically: a temporary file beside the target is renamed when it is complete. A process that is
    * killed leaves a `.metainfo-*.tmp` file, which you may delete and which no scan includes.
    *
-   * @param target The path of the torrent file.
+   * @param target The path or `file:` URL of the torrent file.
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`,
    *   `ERR_INVALID_ARGUMENT`
    * @throws {AbortError} if the signal fires before the write begins
    */
-  async write(target: string, options: WriteOptions = {}): Promise<void> {
-    requirePath(target);
-    return writeTorrentFile(target, this.#own.bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
+  async write(target: string | URL, options: WriteOptions = {}): Promise<void> {
+    const path = checkedPath(target);
+    return writeTorrentFile(path, this.#own.bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
   }
 }
 

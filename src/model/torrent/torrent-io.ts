@@ -6,7 +6,7 @@ import { readWithin } from '../../disk/read-file.ts';
 import { type WriteOptions, writeWhole } from '../../disk/write-file.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
 import { untilAbort } from '../../errors/cancel.ts';
-import { isBlob } from '../../errors/guard.ts';
+import type { Checked } from '../../errors/guard.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
 import { Limiter } from '../../hash/limiter.ts';
 
@@ -25,9 +25,9 @@ const writes = new Limiter(2 * MAX_GROUP);
 export function readTorrentFile(
   file: string | Blob,
   limit: number,
-  { signal, beneath }: BeneathOptions & { signal?: AbortSignal | undefined },
+  { signal, beneath }: Checked<BeneathOptions> & { signal?: AbortSignal | undefined },
 ): Promise<Uint8Array> {
-  if (typeof file === 'object' && file !== null && isBlob(file)) return untilAbort(signal, readBlob(file, limit));
+  if (typeof file !== 'string') return untilAbort(signal, readBlob(file, limit));
   const options = { beneath, onlyFiles: beneath !== undefined, isBencode: true };
   return limiter.run(signal, () => untilAbort(signal, readWithin(file, limit, options)));
 }
@@ -52,6 +52,6 @@ export function nameOf(file: string | Blob): string {
  *
  * @throws {MetainfoError} as {@link writeWhole}
  */
-export function writeTorrentFile(target: string, bytes: Uint8Array, options: WriteOptions): Promise<void> {
+export function writeTorrentFile(target: string, bytes: Uint8Array, options: Checked<WriteOptions>): Promise<void> {
   return writes.run(options.signal, () => writeWhole(target, bytes, options));
 }

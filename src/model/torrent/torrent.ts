@@ -4,7 +4,15 @@ import { encode } from '../../bencode/encode.ts';
 import { limitsOf } from '../../bencode/limits.ts';
 import { RawBencode, toKey } from '../../bencode/value.ts';
 import { type Issue, ValidationError, withPath } from '../../errors/errors.ts';
-import { checkOptions, expected, type OptionStructs, readSafely, Unchecked } from '../../errors/guard.ts';
+import {
+  checkedPath,
+  checkOptions,
+  expected,
+  isBlob,
+  type OptionStructs,
+  readSafely,
+  Unchecked,
+} from '../../errors/guard.ts';
 import { TORRENT } from '../codec.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { Issues } from '../issues.ts';
@@ -84,19 +92,20 @@ export const Torrent = {
    * album hybrid
    * ```
    *
-   * @param file The path of a file, pipe or device, or a Blob, such as a File of a browser. At most `limits.bytes` bytes are read. With `beneath`,
+   * @param file The path or `file:` URL of a file, pipe or device, or a Blob, such as a File of a browser. At most `limits.bytes` bytes are read. With `beneath`,
    *   only a regular file.
    * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_PATH_OUTSIDE`, `ERR_READ`,
    *   `ERR_INVALID_ARGUMENT`, and every error of {@link Torrent.fromBytes}, with the path
    * @throws {AbortError} when `signal` is aborted
    */
-  async read(file: string | Blob, options: ReadOptions = {}): Promise<Torrent> {
+  async read(file: string | URL | Blob, options: ReadOptions = {}): Promise<Torrent> {
     const checked = checkOptions(options, READ_OPTIONS, EXAMPLE);
-    const bytes = await readTorrentFile(file, limitsOf(checked.limits).bytes, checked);
+    const opened = Object(file) === file && isBlob(file as object) ? (file as Blob) : checkedPath(file);
+    const bytes = await readTorrentFile(opened, limitsOf(checked.limits).bytes, checked);
     try {
       return fromOwnBytes(bytes, checked);
     } catch (error) {
-      throw withPath(error, nameOf(file));
+      throw withPath(error, nameOf(opened));
     }
   },
 

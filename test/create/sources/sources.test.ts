@@ -228,7 +228,8 @@ describe('sources', () => {
       folder.files.map((file) => file.path),
       ['a'],
     );
-    assert.throws(() => new TorrentCreate({ sources: [{ path: 'a/b', data: noise(9) }] }), { code: 'ERR_NAME' });
+    const two = ['a', 'b'].map((at) => ({ path: at, data: noise(9) }));
+    assert.throws(() => new TorrentCreate({ sources: two }), { code: 'ERR_NAME' });
   });
 
   it('are listed by getPaths without being read', async () => {
@@ -760,6 +761,51 @@ describe('the memory of streams', () => {
       assert.equal(last?.totalBytes, 256 * MIB);
     });
   }
+
+  for (const [name, hasSize, isOnDisk] of [
+    ['of known size', true, false],
+    ['of unknown size', false, false],
+    ['beside files on disk', true, true],
+  ] as const)
+    for (const version of VERSIONS)
+      it(`tells how many bytes of a stream ${name} have arrived before any is hashed: ${version}`, async (t) => {
+        const pathRoot = await temporaryFolder(t);
+        await writeTree(pathRoot, { 'a.bin': 300_000 });
+        const seen: Progress[] = [];
+        let wake = () => {};
+        let given = 0;
+        /** Gives the next chunk only when the last one was reported. */
+        async function* upload(): AsyncGenerator<Uint8Array> {
+          for (let i = 0; i < 5; i += 1) {
+            given += 100_000;
+            yield noise(100_000);
+            const isReported = () => (seen.at(-1)?.arrivedBytes ?? 0) >= given;
+            while (!isReported()) {
+              await new Promise<void>((resolve) => {
+                wake = resolve;
+              });
+            }
+          }
+        }
+        const source = { path: 'z.bin', data: upload(), ...(hasSize && { size: 500_000 }) };
+        const onDisk = isOnDisk ? { pathRoot, paths: ['a.bin'] } : {};
+        const draft = new TorrentCreate({ name: 'x', pieceLength: 2 * MIB, sources: [source], ...onDisk });
+        const onProgress = (progress: Progress) => {
+          seen.push(progress);
+          wake();
+        };
+        await draft.generate({ version, onProgress });
+        const total = 500_000 + (isOnDisk ? 300_000 : 0);
+        for (const [i, { bytes, arrivedBytes, totalBytes, totalGrows }] of seen.entries()) {
+          assert.ok(bytes <= arrivedBytes && arrivedBytes <= totalBytes && totalBytes <= total);
+          assert.ok(arrivedBytes >= (seen[i - 1]?.arrivedBytes ?? 0));
+          assert.equal(totalGrows ?? false, !hasSize);
+          // A piece of the stream is not complete before its end.
+          if (arrivedBytes < total) assert.ok(bytes <= 300_000);
+        }
+        const { bytes, arrivedBytes, totalBytes } = seen.at(-1) as Progress;
+        assert.deepEqual([bytes, arrivedBytes, totalBytes], [total, total, total]);
+      });
 
   it('must hold two v1 pieces of a stream', async () => {
     const draft = new TorrentCreate({ sources: [{ path: 'a', data: slowly(noise(10), [3]) }], pieceLength: MIB });

@@ -83,7 +83,7 @@ describe('TorrentCreateFields', () => {
       [['no_duplicated_params', 'trackers']],
     ],
     ['a tracker that is not a URL', { trackers: ['t'] }, [['url', 'trackers']]],
-    ['a relative path root', { pathRoot: 'a' }, [[undefined, 'pathRoot']]],
+    ['an empty path root', { pathRoot: '' }, [[undefined, 'pathRoot']]],
     [
       'a wrong number of pieces',
       { pieceLength: 2 ** 14, info: { length: 2 ** 15, pieces: sha1 } },

@@ -1,0 +1,50 @@
+/** The files to which sources are saved while they are hashed: their options, and the begin of saving. */
+import { shown } from '../errors/errors.ts';
+import { absolutePath, pathOrNull } from '../errors/guard.ts';
+import type { SaveGroup, SaveTarget } from './save-files.ts';
+
+/** The options of a source. */
+interface SaveOptions {
+  saveTo?: unknown;
+  force?: unknown;
+}
+
+/** Options that were checked, with an absolute path. */
+interface FrozenOptions {
+  saveTo?: string;
+  force?: boolean | undefined;
+}
+
+/** A problem of the options, and the field that has it. */
+export function saveProblem({ saveTo, force }: SaveOptions): { at: string[]; message: string } | null {
+  if (saveTo !== undefined && !pathOrNull(saveTo))
+    return { at: ['saveTo'], message: `expected a path or a file: URL, got ${shown(saveTo)}` };
+  if (force === undefined || typeof force === 'boolean') return null;
+  return { at: ['force'], message: `expected true or false, got ${shown(force)}` };
+}
+
+/** The options of a source, once they are checked. */
+export function frozenSave({ saveTo, force }: SaveOptions): FrozenOptions {
+  return saveTo === undefined ? {} : { saveTo: absolutePath(saveTo) as string, force: force as boolean | undefined };
+}
+
+/** The target of frozen options. */
+export function saveTarget({ saveTo, force = false }: Pick<SaveOptions, 'saveTo'> & Pick<FrozenOptions, 'force'>): {
+  saveTo?: SaveTarget;
+} {
+  return saveTo === undefined ? {} : { saveTo: { path: saveTo as string, force } };
+}
+
+/** The paths to which sources are saved. */
+export function savePaths(sources: readonly { saveTo?: SaveTarget }[]): string[] {
+  return sources.flatMap(({ saveTo }) => (saveTo ? [saveTo.path] : []));
+}
+
+/** Loads the code that saves; null if no file has a target. */
+export function loadSaves(
+  files: readonly { saveTo?: object }[],
+  beneath: string | undefined,
+): Promise<SaveGroup> | null {
+  if (!files.some(({ saveTo }) => saveTo)) return null;
+  return import('./save-files.ts').then(({ SaveGroup }) => new SaveGroup(beneath));
+}
