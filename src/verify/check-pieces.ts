@@ -1,28 +1,24 @@
 /** Hashes the pieces of a torrent that are at hand, and compares. */
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { Flag, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { Flag, invalidArgument, List, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import {
-  checkedResources,
-  type Digests,
-  type HashRequest,
-  RESOURCES,
-  type ResourceOptions,
-} from '../hash/hash-request.ts';
+import { checkedResources, type HashRequest, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
+import { indexRangesOf } from '../model/selection.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
+import { clearBadV1, clearBadV2, type HashedContent } from './clear-bad-pieces.ts';
 import type { MatchedFiles } from './matched-files.ts';
 import {
   availablePieces,
   contentOfPieces,
   countPieces,
   isAligned,
-  type PieceContent,
+  type PieceInterval,
   type PieceLayout,
   pathOfEntry,
   pieceLayoutOf,
+  rangesOfPieces,
   samplePieces,
   v2PieceLayout,
 } from './piece-layout.ts';
@@ -40,9 +36,18 @@ export interface CheckOptions extends ResourceOptions, WatchOptions {
    * Check the sizes of all files, but hash only some pieces: the first and the last of every file, and about 100 others at
    * equal distances. All other pieces that are on disk count as good.
    *
+   * A stream is read whole all the same.
+   *
    * @default false
    */
   fast?: boolean | undefined;
+  /**
+   * Verify only these files, and files in these folders: paths in the torrent, with `/`. No other file is read. Pieces that also hold
+   * bytes of other files, which v1 torrents have, are reported as `uncheckedPieces`. {@link resumeData} needs a report of all files.
+   *
+   * @default all files
+   */
+  files?: readonly string[] | null | undefined;
   /**
    * The engine that hashes.
    *
@@ -55,19 +60,31 @@ export const CHECK = {
   // {@link hashingOf} checks it, because the torrent says which versions it has.
   version: Unchecked,
   fast: Flag,
+  files: orNull(List),
   engine: AnyEngine,
   ...RESOURCES,
   ...WATCH,
 } satisfies OptionStructs<CheckOptions>;
 
 /** How the pieces of a verification are hashed: its options, checked and with defaults. */
-export type Hashing = Pick<PieceCheck, 'engine' | 'version' | 'resources'>;
+export type Hashing = Pick<PieceCheck, 'engine' | 'version' | 'resources' | 'options'> & {
+  /** See {@link MatchedFiles.selected}. */
+  selected: Uint8Array | null;
+};
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
 export function hashingOf(torrent: Torrent, options: CheckOptions): Hashing {
   const { engine = defaultEngine() } = options;
   const version = versionOf(torrent, options.version);
-  return { engine, version, resources: checkedResources(options, version) };
+  const selected = options.files ? selectionOf(torrent, options.files) : null;
+  return { engine, version, resources: checkedResources(options, version), options, selected };
+}
+
+function selectionOf({ files }: Torrent, paths: readonly string[]): Uint8Array {
+  if (paths.length === 0) throw invalidArgument('files must not be empty');
+  const selected = new Uint8Array(files.length);
+  for (const [first, last] of indexRangesOf(files, [...files.keys()], paths)) selected.fill(1, first, last + 1);
+  return selected;
 }
 
 function versionOf({ torrentVersion }: Torrent, version: CheckOptions['version']): HashRequest['version'] {
@@ -83,16 +100,19 @@ function versionOf({ torrentVersion }: Torrent, version: CheckOptions['version']
  * Verifies the files that were found.
  *
  * @param findUnreadable Finds all files that cannot be read, after hashing has found one.
+ * @param hash How the content is hashed. Default: by one request for files on disk.
  */
 export async function verifyMatched(
   torrent: Torrent,
   matched: MatchedFiles,
-  hashing: Hashing & { options: CheckOptions },
+  hashing: Hashing,
   findUnreadable: () => Promise<void>,
+  hash: HashPieces = hashContent,
 ): Promise<VerifyReport> {
   const map = pieceLayoutOf(torrent, hashing.version);
-  const check = () => checkPieces({ torrent, matched, map, ...hashing });
-  return reportOf(torrent, matched, map, await withoutFailingFiles(matched, check, findUnreadable));
+  matched.select(hashing.selected);
+  const check = () => checkPieces({ torrent, matched, map, hash, ...hashing });
+  return reportOf(matched, map, await withoutFailingFiles(matched, check, findUnreadable));
 }
 
 /** Errors that concern one file, so that the others can still be verified. */
@@ -127,14 +147,14 @@ async function withoutFailingFiles<T>(
   }
 }
 
-/** Where a file is read from; undefined for one that is not on disk, and for a symbolic link of the torrent, which has no content. */
+/** Where a file is read from; undefined for one that is not on disk or not selected, and for a symbolic link of the torrent, which has no content. */
 export function diskPathAt(matched: MatchedFiles, index: number): string | undefined {
-  const onDisk = matched.onDiskAt(index);
+  const onDisk = matched.selected?.[index] === 0 ? null : matched.onDiskAt(index);
   return onDisk && 'diskPath' in onDisk && onDisk.diskPath !== '' ? onDisk.diskPath : undefined;
 }
 
 /** The input of {@link checkPieces}. */
-interface PieceCheck {
+export interface PieceCheck {
   torrent: Torrent;
   matched: MatchedFiles;
   map: PieceLayout;
@@ -142,7 +162,21 @@ interface PieceCheck {
   engine: Engine;
   resources: ReturnType<typeof checkedResources>;
   options: CheckOptions;
+  hash: HashPieces;
 }
+
+/** Pieces that were hashed, and their digests. */
+export interface HashedPieces extends Pick<HashedContent, 'content' | 'digests'> {
+  /** In the order of `digests`. */
+  intervals: readonly PieceInterval[];
+}
+
+/** Hashes pieces for one version, or for both. Null if there was nothing to hash. */
+export type HashPieces = (
+  check: PieceCheck,
+  intervals: readonly PieceInterval[],
+  version: HashRequest['version'],
+) => Promise<HashedPieces | null>;
 
 /** Hashes the pieces that are on disk, or a sample of them, and compares. */
 async function checkPieces(check: PieceCheck): Promise<PieceResults> {
@@ -150,27 +184,30 @@ async function checkPieces(check: PieceCheck): Promise<PieceResults> {
   const good = new Uint8Array(map.pieceCount);
   const available = availablePieces(map, matched);
   const intervals = options.fast ? samplePieces(available, map) : available;
-  for (const [first, end] of available) good.fill(1, first, end);
   // The v2 hashes of a hybrid need files that start at piece boundaries.
   const isInOneRead = version !== 'hybrid' || isAligned(map);
   const hashedVersion = isInOneRead ? version : 'v1';
-  const content = contentOfPieces(map, matched, intervals);
-  if (content.files.length > 0) {
-    const digests = await hashContent(content, hashedVersion, check);
-    if (version !== 'v2') clearBadV1(torrent, intervals, digests, good);
+  const hashed = await check.hash(check, intervals, hashedVersion);
+  // Only now, because the end of a stream may have shown that it is too short.
+  for (const [first, end] of availablePieces(map, matched)) good.fill(1, first, end);
+  if (hashed) {
+    const { content, digests } = hashed;
+    if (version !== 'v2') clearBadV1(torrent, hashed.intervals, digests, good);
     if (hashedVersion !== 'v1')
       clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
   }
-  if (!isInOneRead) await checkV2Apart(check, good);
-  return { good, sample: options.fast ? { pieces: countPieces(intervals), bytes: content.bytes } : null };
+  const refuted = isInOneRead ? null : await checkV2Apart(check, good);
+  const sampled = (some: readonly PieceInterval[]) => ({
+    pieces: countPieces(some),
+    bytes: rangesOfPieces(map, some).bytes,
+  });
+  return { good, refuted, sample: options.fast ? sampled(hashed?.intervals ?? []) : null };
 }
 
-function hashContent(
-  content: PieceContent,
-  version: HashRequest['version'],
-  { matched, map, engine, resources, options }: PieceCheck,
-): Promise<Digests> {
+const hashContent: HashPieces = async ({ matched, map, engine, resources, options }, intervals, version) => {
+  const content = contentOfPieces(map, matched, intervals);
   const { files, entries, bytes: totalBytes } = content;
+  if (files.length === 0) return null;
   const request: HashRequest = {
     files,
     version,
@@ -179,24 +216,33 @@ function hashContent(
     ...resources,
   };
   const nameOf = (index: number) => pathOfEntry(map, matched, entries[index] as number);
-  return watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
-}
+  const digests = await watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
+  return { intervals, content, digests };
+};
 
 /**
  * Reads a hybrid whose files do not start at piece boundaries a second time, for its v2 hashes. A piece stays good only
  * when every v2 piece of its files is good.
+ *
+ * @returns A byte for each piece: 1 for one with a v2 piece that is not good.
  */
-async function checkV2Apart(check: PieceCheck, good: Uint8Array): Promise<void> {
-  const { torrent, map } = check;
+async function checkV2Apart(check: PieceCheck, good: Uint8Array): Promise<Uint8Array> {
+  const { torrent, map, matched } = check;
+  const refuted = new Uint8Array(good.length);
   const { pieceLength } = map;
   const v2Map = v2PieceLayout(torrent);
   const v2 = await checkPieces({ ...check, map: v2Map, version: 'v2' });
   let v2Entry = 0;
   for (const [entry, start] of map.starts.entries()) {
-    if (map.fileIndexes[entry] === -1) continue;
+    const file = map.fileIndexes[entry] as number;
+    if (file === -1) continue;
     const [length, first] = [map.lengths[entry] as number, (v2Map.starts[v2Entry] as number) / pieceLength];
     v2Entry += 1;
+    if (matched.selected?.[file] === 0) continue;
     if (!v2.good.subarray(first, first + Math.ceil(length / pieceLength)).includes(0)) continue;
-    good.fill(0, Math.floor(start / pieceLength), Math.ceil((start + length) / pieceLength));
+    const [from, end] = [Math.floor(start / pieceLength), Math.ceil((start + length) / pieceLength)];
+    good.fill(0, from, end);
+    refuted.fill(1, from, end);
   }
+  return refuted;
 }

@@ -8,7 +8,7 @@ import { viewOfLayer } from '../model/piece-layers.ts';
 import { contentOf, rootAt } from '../model/torrent/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { compareBytes } from '../platform/node.ts';
-import type { PieceContent, PieceInterval, PieceLayout } from './piece-layout.ts';
+import type { PieceInterval, PieceLayout, PieceRanges } from './piece-layout.ts';
 
 /** Hashes in a buffer, one after the other, from an offset on. */
 interface PackedHashes {
@@ -44,7 +44,7 @@ export function clearBadV1(
 /** Content that was hashed. */
 export interface HashedContent {
   map: PieceLayout;
-  content: PieceContent;
+  content: Pick<PieceRanges, 'entries' | 'offsets' | 'lengths'>;
   digests: Digests;
 }
 

@@ -1,10 +1,11 @@
 /** Finds content that was renamed or moved: files of the same size as missing ones, with the hashes that the torrent has. */
 import { stat } from 'node:fs/promises';
 import { realPath } from '../disk/real-path.ts';
-import { type MetainfoError, requirePath } from '../errors/errors.ts';
-import { checkArgument, checkOptions, List } from '../errors/guard.ts';
+import type { MetainfoError } from '../errors/errors.ts';
+import { checkArgument, checkedPath, checkOptions, List } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
+import { factsOf, type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { chooseMoved } from './choose-moved.ts';
 import { collectCandidates, type Search } from './collect-candidates.ts';
@@ -13,7 +14,7 @@ import { missingFiles } from './missing-files.ts';
 import { pieceLayoutOf } from './piece-layout.ts';
 import { proveCandidates } from './prove-candidates.ts';
 import { reportOf, type VerifyReport } from './report.ts';
-import { VERIFY, type VerifyOptions, verify } from './verify.ts';
+import { VERIFY, type VerifyOptions, verifyInQueue } from './verify.ts';
 
 /** Options of {@link findMoved}. */
 export type FindMovedOptions = Omit<VerifyOptions, 'beneath'>;
@@ -89,8 +90,8 @@ export interface FoundContent {
  * the content itself. It reads only such files. Nothing is changed: {@link placeMoved} does that.
  *
  * @param torrent The torrent to verify against.
- * @param path As in {@link verify}; it may be absent.
- * @param folders Folders to look in, and single files. Links in them are not followed, and unreadable folders are `skipped`.
+ * @param content As `path` of {@link verify}; it may be absent.
+ * @param searched Folders to look in, and single files. Links in them are not followed, and unreadable folders are `skipped`.
  * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for one of `folders` itself; every error of {@link verify}
  * @example
  * ```ts
@@ -112,15 +113,24 @@ export interface FoundContent {
  */
 export async function findMoved(
   torrent: Torrent,
-  path: string,
-  folders: readonly string[],
+  content: string | URL,
+  searched: readonly (string | URL)[],
   options: FindMovedOptions = {},
 ): Promise<FoundContent> {
   checkArgument('torrent', torrent, AnyTorrent);
-  requirePath(path);
-  checkArgument('folders', folders, List);
-  folders.forEach(requirePath);
+  const path = checkedPath(content);
+  const folders = checkArgument<readonly unknown[]>('folders', searched, List).map(checkedPath);
   const checked = checkOptions(options, FIND);
+  return track('findMoved', (job) => find(torrent, path, folders, checked, job));
+}
+
+async function find(
+  torrent: Torrent,
+  path: string,
+  folders: readonly string[],
+  options: FindMovedOptions,
+  job: Job,
+): Promise<FoundContent> {
   // Before the verification, which may take hours. Without missing files, nothing else would look at the folders.
   for (const folder of folders)
     await stat(folder).catch((error: unknown) => {
@@ -128,10 +138,12 @@ export async function findMoved(
     });
   const real = await realPath(path).catch(() => null);
   const place = real === null ? placeAt(torrent, path) : await placeOf(torrent, real);
-  const report = real === null ? nothingOf(torrent) : await verify(torrent, path, checked);
-  const searched = real !== null && place.isFolder ? [path, ...folders] : folders;
-  return jobLimiter.run(checked.signal, async (slot) => {
-    const search = await collectCandidates({ torrent, place, report, options: checked, slot }, searched);
+  const report = real === null ? nothingOf(torrent) : await verifyInQueue(torrent, path, options, job);
+  const all = real !== null && place.isFolder ? [path, ...folders] : folders;
+  return jobLimiter.run(options.signal, async (slot) => {
+    job.begin();
+    job.describe(factsOf(torrent));
+    const search = await collectCandidates({ torrent, place, report, options, slot }, all);
     await proveCandidates(search);
     return foundContent(search);
   });
@@ -140,7 +152,7 @@ export async function findMoved(
 /** The report of content that does not exist. */
 function nothingOf(torrent: Torrent): VerifyReport {
   const map = pieceLayoutOf(torrent);
-  return reportOf(torrent, missingFiles(torrent), map, { good: new Uint8Array(map.pieceCount), sample: null });
+  return reportOf(missingFiles(torrent), map, { good: new Uint8Array(map.pieceCount), sample: null });
 }
 
 /** The empty files of a torrent that are not there; stored links are no such files. */

@@ -5,7 +5,8 @@ import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { isFolder, isRegularFile, statusOf } from '../disk/stat-files.ts';
-import { MetainfoError, requirePath } from '../errors/errors.ts';
+import { MetainfoError } from '../errors/errors.ts';
+import type { Checked } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
@@ -25,7 +26,7 @@ import {
 import { nothingFound } from './missing-files.ts';
 
 /** Options of {@link matchFiles}. */
-export interface MatchOptions extends BeneathOptions {
+export interface MatchOptions extends Checked<BeneathOptions> {
   signal: AbortSignal | undefined;
   /** Whether links may lead out of the folder. */
   followOutside?: boolean | undefined;
@@ -41,7 +42,6 @@ export interface MatchOptions extends BeneathOptions {
  *   and the torrent has several; `ERR_ABORTED`
  */
 export async function matchFiles(torrent: Torrent, path: string, options: MatchOptions): Promise<MatchedFiles> {
-  requirePath(path);
   const { isFolder, names } = await placeOf(torrent, path);
   if (!isFolder && torrent.nFiles > 1) {
     const message = `${path} is a file, but the torrent has ${torrent.nFiles}: give the folder that holds them.`;
@@ -53,7 +53,7 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
 }
 
 /** The user named this file itself, so the files beside it do not count as extra. */
-async function onlyFile(path: string, count: number, options: BeneathOptions): Promise<FoundFiles> {
+async function onlyFile(path: string, count: number, options: Checked<BeneathOptions>): Promise<FoundFiles> {
   const real = await realPath(path);
   await requireBeneath(real, options, path);
   return { ...nothingFound(count), indexes: new Uint32Array(count), others: [await statFile(real)] };

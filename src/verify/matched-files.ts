@@ -78,13 +78,15 @@ export class MatchedFiles {
   readonly available: Float64Array;
   /** See {@link FoundFiles}. */
   readonly extraFiles: string[];
-  readonly #listed: FileTable<ScannedFile>;
-  readonly #others: (DiskFile | Unreadable)[];
+  /** A byte for each file: 1 for one that is verified. Null for all. Set it with {@link select}. */
+  selected: Uint8Array | null = null;
+  protected readonly listed: FileTable<ScannedFile>;
+  protected readonly others: (DiskFile | Unreadable)[];
 
   constructor(torrent: Torrent, { listed, indexes, others, extraFiles }: FoundFiles) {
     this.content = contentOf(torrent);
-    this.#listed = new FileTable<ScannedFile>(listed);
-    this.#others = others;
+    this.listed = new FileTable<ScannedFile>(listed);
+    this.others = others;
     this.indexes = indexes;
     this.extraFiles = extraFiles;
     const { lengths } = this.content;
@@ -93,7 +95,7 @@ export class MatchedFiles {
 
   /** Whether any counterpart was found in another way than by its name. */
   get hasOthers(): boolean {
-    return this.#others.length > 0;
+    return this.others.length > 0;
   }
 
   get length(): number {
@@ -102,7 +104,7 @@ export class MatchedFiles {
 
   /** When the content of the counterpart of a file changed last, if that was listed under the name of the file; else undefined. */
   listedMtimeAt(index: number): number | undefined {
-    return this.content.links.has(index) ? undefined : this.#listed.columns.mtimes[this.indexes[index] as number];
+    return this.content.links.has(index) ? undefined : this.listed.columns.mtimes[this.indexes[index] as number];
   }
 
   /** Whether the counterpart of a file has its size. */
@@ -114,9 +116,9 @@ export class MatchedFiles {
   #sizeAt(index: number): number {
     const found = this.indexes[index] as number;
     if (this.content.links.has(index)) return found === NO_PATH ? -1 : (this.content.lengths[index] as number);
-    const listed = this.#listed.lengths[found];
+    const listed = this.listed.lengths[found];
     if (listed !== undefined) return listed;
-    const other = this.#others[found - this.#listed.length];
+    const other = this.others[found - this.listed.length];
     return other && 'size' in other ? other.size : -1;
   }
 
@@ -132,7 +134,7 @@ export class MatchedFiles {
 
   /** A counterpart by its index: see {@link FoundFiles}. */
   protected foundAt(found: number): DiskFile | Unreadable {
-    return this.#others[found - this.#listed.length] ?? diskFileAt(this.#listed, found);
+    return this.others[found - this.listed.length] ?? diskFileAt(this.listed, found);
   }
 
   at(index: number): MatchedFile {
@@ -148,11 +150,17 @@ export class MatchedFiles {
     return Array.from({ length: this.length }, (_, i) => this.at(i));
   }
 
+  /** Leaves out all but the selected files: null selects all. */
+  select(selected: Uint8Array | null): void {
+    this.selected = selected;
+    for (const [i, isSelected] of selected?.entries() ?? []) if (isSelected === 0) this.available[i] = 0;
+  }
+
   /** Notes that a file cannot be read. */
   leaveOut(index: number, problem: string): void {
     this.available[index] = 0;
     // The target of a link is never read.
-    this.indexes[index] = this.#listed.length + this.#others.push({ problem }) - 1;
+    this.indexes[index] = this.listed.length + this.others.push({ problem }) - 1;
   }
 
   /** The files of a hash request: ranges of the files on disk, by {@link indexes}. */
@@ -162,10 +170,10 @@ export class MatchedFiles {
       if (found === NO_PATH) return requestedPadFile(length);
       return rangeOf(this.foundAt(found) as DiskFile, ranges.offsets[i] as number, length);
     };
-    const native = { ...(this.#listed.onDisk as DiskFiles), ranges };
+    const native = { ...(this.listed.onDisk as DiskFiles), ranges };
     const table = new RequestedTable(ranges.lengths, native, rangeAt);
     // Native code takes the root as text.
-    return this.#others.length === 0 && native.root.isWellFormed() ? table : [...table];
+    return this.others.length === 0 && native.root.isWellFormed() ? table : [...table];
   }
 }
 

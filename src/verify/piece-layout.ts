@@ -123,32 +123,46 @@ export function samplePieces(intervals: readonly PieceInterval[], map: PieceLayo
   return sample;
 }
 
-/** The content of some pieces. */
-export interface PieceContent {
-  /** Ranges of files, and pad files, as an engine takes them. */
-  files: RequestedFiles;
-  /** For each of `files`, its entry in the piece layout. */
+/** The ranges of entries of a piece layout that hold some pieces, in order. */
+export interface PieceRanges {
+  /** The entry of each range. */
   entries: Uint32Array;
-  /** For each of `files`, where it starts in its file. */
+  /** Where each range starts in its file. */
   offsets: Float64Array;
-  /** Bytes of each of `files`. */
+  /** Bytes of each range. */
   lengths: Float64Array;
-  /** Bytes of all files together, without pad files. */
+  /** Bytes of all ranges together, without pad files. */
   bytes: number;
 }
 
-/** Lists the ranges of files that hold these pieces. */
+/** The content of some pieces. */
+export interface PieceContent extends PieceRanges {
+  /** The ranges as an engine takes them. */
+  files: RequestedFiles;
+}
+
+/** Lists the ranges of files that hold these pieces, all of which are on disk. */
 export function contentOfPieces(
   map: PieceLayout,
   matched: MatchedFiles,
   intervals: readonly PieceInterval[],
 ): PieceContent {
+  const ranges = rangesOfPieces(map, intervals);
+  const { entries, offsets, lengths } = ranges;
+  const files = Uint32Array.from(entries, (entry) => {
+    const file = map.fileIndexes[entry] as number;
+    return file < 0 ? NO_PATH : (matched.indexes[file] as number);
+  });
+  return { ...ranges, files: matched.requested({ files, offsets, lengths }) };
+}
+
+/** Lists the ranges of entries that hold these pieces. */
+export function rangesOfPieces(map: PieceLayout, intervals: readonly PieceInterval[]): PieceRanges {
   const { pieceLength, starts, lengths, fileIndexes } = map;
   // Each entry begins in one interval or in none, and every interval may begin within an entry.
   const most = fileIndexes.length + intervals.length;
   const found = {
     entries: new Uint32Array(most),
-    files: new Uint32Array(most),
     offsets: new Float64Array(most),
     lengths: new Float64Array(most),
   };
@@ -164,14 +178,15 @@ export function contentOfPieces(
       const length = Math.min(to, endOf(entry)) - first;
       const file = fileIndexes[entry] as number;
       found.entries[count] = entry;
-      // Every piece given here is available, so its files are on disk.
-      found.files[count] = file < 0 ? NO_PATH : (matched.indexes[file] as number);
       found.offsets[count] = file < 0 ? 0 : first - start;
       found.lengths[count] = length;
       if (file >= 0) bytes += length;
     }
   }
-  const [entries, offsets] = [found.entries.subarray(0, count), found.offsets.subarray(0, count)];
-  const ranges = { files: found.files.subarray(0, count), offsets, lengths: found.lengths.subarray(0, count) };
-  return { files: matched.requested(ranges), entries, offsets, lengths: ranges.lengths, bytes };
+  return {
+    entries: found.entries.subarray(0, count),
+    offsets: found.offsets.subarray(0, count),
+    lengths: found.lengths.subarray(0, count),
+    bytes,
+  };
 }

@@ -1,14 +1,16 @@
 /** The report of a verification: the state of every file, and which pieces are good. */
 import { sumOf } from '../layout/file-table.ts';
-import type { Torrent } from '../model/torrent/torrent.ts';
 import type { MatchedFiles } from './matched-files.ts';
 import type { PieceLayout } from './piece-layout.ts';
 
 /**
  * The state of a file. `complete`: every piece is good. `partial`: the size is right, but some pieces are not good.
  * `missing`: nothing has its path. `wrong-size`: it is shorter or longer. `unreadable`: it exists but cannot be read.
+ *
+ * With the option `files`, pieces that also hold bytes of other files cannot be checked. A file is `complete` if all its other pieces
+ * are good, and `unchecked` if it has the right size, but no other pieces.
  */
-export type FileStatus = 'complete' | 'partial' | 'missing' | 'wrong-size' | 'unreadable';
+export type FileStatus = 'complete' | 'partial' | 'missing' | 'wrong-size' | 'unreadable' | 'unchecked';
 
 /** A file of the torrent and its state on disk. */
 export interface VerifiedFile {
@@ -20,7 +22,9 @@ export interface VerifiedFile {
   length: number;
   /** Bytes of this file in good pieces. */
   goodBytes: number;
-  /** Modification time in milliseconds since 1970, before the file was hashed. Absent if there is no file that can be read. */
+  /** Bytes of this file in pieces that could not be checked: see {@link VerifyReport.uncheckedPieces}. Absent if there are none. */
+  uncheckedBytes?: number;
+  /** Modification time in milliseconds since 1970, before the file was hashed. Absent if there is no file that can be read, and for a source without a time. */
   mtimeMs?: number;
   /**
    * Its path from the folder, with `/`, if it lies under another name: that of an unfinished file (`.!qB`, `.part`), one that
@@ -33,20 +37,25 @@ export interface VerifiedFile {
 
 /** The result of {@link verify}. */
 export interface VerifyReport {
-  /** Whether every file is `complete`. Extra files do not count. */
+  /** Whether every file is `complete` (or, with the option `files`, `unchecked`). Extra files do not count. */
   ok: boolean;
-  /** The files in the torrent's order, without pad files. */
+  /** The files in the torrent's order, without pad files. With the option `files`, only those. */
   files: VerifiedFile[];
   /**
    * Ranges of pieces that are wrong or not entirely on disk: the first and the last of each. v2: pieces are numbered through
    * all files in order.
    */
   badPieces: [first: number, last: number][];
-  /** Files in the folder that the torrent does not have: sorted paths relative to the folder, with `/`. */
+  /**
+   * With the option `files`, the ranges of pieces that hold bytes of these files and of others, so that they could not be checked;
+   * else empty. They are neither good nor bad.
+   */
+  uncheckedPieces: [first: number, last: number][];
+  /** Files in the folder, or sources, that the torrent does not have: sorted paths relative to the folder, with `/`. */
   extraFiles: string[];
   /** Bytes of content in good pieces. */
   goodBytes: number;
-  /** Bytes of content, without pad files. */
+  /** Bytes of content, without pad files. With the option `files`, of these files only. */
   totalSize: number;
   /** How many pieces `fast` hashed; null when all were. */
   sampledPieces: number | null;
@@ -62,30 +71,72 @@ export interface PieceResults {
   good: Uint8Array;
   /** How much was hashed; null for all that is on disk. */
   sample: { pieces: number; bytes: number } | null;
+  /** A byte for each piece: 1 for one of which some bytes are proven to be wrong, although not all could be checked. Null for none. */
+  refuted?: Uint8Array | null;
 }
 
 /** Makes the report of a verification. */
 export function reportOf(
-  torrent: Torrent,
   matched: MatchedFiles,
   map: PieceLayout,
-  { good, sample }: PieceResults,
+  { good, sample, refuted = null }: PieceResults,
 ): VerifyReport {
-  const goodBytes = goodBytesOf(matched, map, good);
+  const goodBytes = bytesIn(good, matched, map);
+  const { selected } = matched;
   const { lengths } = matched.content;
-  const isComplete = (bytes: number, i: number) => bytes === lengths[i] && matched.hasRightSize(i);
+  const states = selected && statesOf(matched, map, { selected, good, refuted });
+  const unchecked = states && bytesIn(states, matched, map);
+  const isSelected = (i: number) => selected?.[i] !== 0;
+  const isFine = (bytes: number, i: number) =>
+    !isSelected(i) || (bytes + (unchecked?.[i] ?? 0) === lengths[i] && matched.hasRightSize(i));
   const report = {
-    ok: goodBytes.every(isComplete),
+    ok: goodBytes.every(isFine),
     files: [],
-    badPieces: badRanges(good),
+    badPieces: states ? rangesOf(states, BAD) : rangesOf(good, 0),
+    uncheckedPieces: states ? rangesOf(states, UNCHECKED) : [],
     extraFiles: matched.extraFiles,
     goodBytes: sumOf(goodBytes),
-    totalSize: torrent.totalSize,
+    totalSize: sumOf(lengths.filter((_, i) => isSelected(i))),
     sampledPieces: sample?.pieces ?? null,
     sampledBytes: sample?.bytes ?? null,
     bitfield: bitfieldOf(good),
   };
-  return withFiles(report, matched, () => Array.from(goodBytes, (bytes, i) => verifiedFile(matched, i, bytes)));
+  const rowAt = (i: number) => verifiedFile(matched, i, goodBytes[i] as number, unchecked?.[i]);
+  const rows = () => [...goodBytes.keys()].filter(isSelected).map(rowAt);
+  return selected ? { ...report, files: rows() } : withFiles(report, matched, rows);
+}
+
+/** The states of a piece where only some files are verified. */
+const [OTHER, UNCHECKED, BAD] = [0, 1, 2];
+/** Bits of a piece: bytes of selected files, bytes of others, and bytes that selected files lack. */
+const SELECTED = 1;
+const OTHERS = 2;
+const LACKING = 4;
+
+/** The state of each piece that is not good: {@link OTHER} where it is good, or holds no byte of a selected file. */
+function statesOf(
+  { available }: MatchedFiles,
+  { pieceLength, starts, lengths, fileIndexes }: PieceLayout,
+  { selected, good, refuted }: { selected: Uint8Array } & Pick<PieceResults, 'good' | 'refuted'>,
+): Uint8Array {
+  const marks = new Uint8Array(good.length);
+  const mark = (bit: number, from: number, end: number) => {
+    for (let i = Math.floor(from / pieceLength); i * pieceLength < end; i += 1) marks[i] = (marks[i] as number) | bit;
+  };
+  for (let entry = 0; entry < fileIndexes.length; entry += 1) {
+    const file = fileIndexes[entry] as number;
+    if (file === -1) continue;
+    const start = starts[entry] as number;
+    const end = start + (lengths[entry] as number);
+    mark(selected[file] === 1 ? SELECTED : OTHERS, start, end);
+    const there = start + (available[file] as number);
+    if (selected[file] === 1 && there < end) mark(LACKING, there, end);
+  }
+  return good.map((isGood, piece) => {
+    const bits = marks[piece] as number;
+    if (isGood === 1 || !(bits & SELECTED)) return OTHER as number;
+    return (bits & (OTHERS | LACKING)) === OTHERS && refuted?.[piece] !== 1 ? (UNCHECKED as number) : (BAD as number);
+  });
 }
 
 /** Facts of a report whose files are made later. */
@@ -120,45 +171,55 @@ function withFiles(report: VerifyReport, matched: MatchedFiles, files: () => Ver
   return Object.defineProperty(report, INSPECT, { value: shown });
 }
 
-/** For each file, its bytes in good pieces. */
-function goodBytesOf({ length }: MatchedFiles, map: PieceLayout, good: Uint8Array): Float64Array {
+/** For each file, its bytes in the pieces that are marked with 1: of other files with the option `files`, none are. */
+function bytesIn(marks: Uint8Array, { length, selected }: MatchedFiles, map: PieceLayout): Float64Array {
   const { pieceLength, starts, lengths, fileIndexes } = map;
-  const goodBytes = new Float64Array(length);
+  const found = new Float64Array(length);
   for (let entry = 0; entry < fileIndexes.length; entry += 1) {
     const file = fileIndexes[entry] as number;
-    if (file === -1) continue;
+    if (file === -1 || selected?.[file] === 0) continue;
     const start = starts[entry] as number;
     const end = start + (lengths[entry] as number);
     for (let piece = Math.floor(start / pieceLength); piece * pieceLength < end; piece += 1) {
-      if (good[piece] !== 1) continue;
+      if (marks[piece] !== 1) continue;
       const bytes = Math.min(end, (piece + 1) * pieceLength) - Math.max(start, piece * pieceLength);
-      goodBytes[file] = (goodBytes[file] as number) + bytes;
+      found[file] = (found[file] as number) + bytes;
     }
   }
-  return goodBytes;
+  return found;
 }
 
-function verifiedFile(matched: MatchedFiles, index: number, goodBytes: number): VerifiedFile {
+function verifiedFile(matched: MatchedFiles, index: number, goodBytes: number, unchecked = 0): VerifiedFile {
   const [path, length] = [matched.content.pathAt(index), matched.content.lengths[index] as number];
+  const file = { path, length, goodBytes, ...(unchecked > 0 && { uncheckedBytes: unchecked }) };
+  const statusOf = (hasRightSize: boolean): FileStatus => {
+    if (!hasRightSize) return 'wrong-size';
+    if (goodBytes + unchecked !== length) return 'partial';
+    return length > 0 && unchecked === length ? 'unchecked' : 'complete';
+  };
   const listed = matched.listedMtimeAt(index);
   if (listed !== undefined) {
-    const status = !matched.hasRightSize(index) ? 'wrong-size' : goodBytes === length ? 'complete' : 'partial';
-    return { path, length, goodBytes, status, mtimeMs: listed };
+    return { ...file, status: statusOf(matched.hasRightSize(index)), ...timeOf(listed) };
   }
   const onDisk = matched.onDiskAt(index);
-  const file = { path, length, goodBytes };
   if (!onDisk) return { ...file, status: 'missing' };
   if ('problem' in onDisk) return { ...file, status: 'unreadable', problem: onDisk.problem };
   const { size, diskPath, mtimeMs, foundAs } = onDisk;
-  const status = size !== length ? 'wrong-size' : goodBytes === length ? 'complete' : 'partial';
+  const named = { ...file, status: statusOf(size === length), ...(foundAs !== undefined && { foundAs }) };
   // The path of a symbolic link of the torrent is empty, because nothing is read there.
-  return { ...file, status, ...(foundAs !== undefined && { foundAs }), ...(diskPath !== '' && { mtimeMs }) };
+  return { ...named, ...(diskPath !== '' && timeOf(mtimeMs)) };
 }
 
-function badRanges(good: Uint8Array): [number, number][] {
+/** Most sources have no time. */
+function timeOf(mtimeMs: number): { mtimeMs?: number } {
+  return Number.isNaN(mtimeMs) ? {} : { mtimeMs };
+}
+
+/** The ranges of pieces that have this mark. */
+function rangesOf(marks: Uint8Array, mark: number | undefined): [number, number][] {
   const ranges: [number, number][] = [];
-  for (let piece = 0; piece < good.length; piece += 1) {
-    if (good[piece] === 1) continue;
+  for (let piece = 0; piece < marks.length; piece += 1) {
+    if (marks[piece] !== mark) continue;
     const range = ranges.at(-1);
     if (range && range[1] === piece - 1) range[1] = piece;
     else ranges.push([piece, piece]);

@@ -1,19 +1,32 @@
-/** Verifies content on disk against a torrent: finds its files, hashes every available piece and compares. */
+/** Verifies content against a torrent: finds its files, hashes every available piece and compares. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { dataIn } from '../create/sources/source-data.ts';
+import { ignoreErrors } from '../create/sources/take-streams.ts';
 import type { BeneathOptions } from '../disk/beneath.ts';
 import { untilAbort } from '../errors/cancel.ts';
-import { requirePath } from '../errors/errors.ts';
-import { checkArgument, checkOptions, Flag, type OptionStructs, Path } from '../errors/guard.ts';
+import {
+  type Checked,
+  checkArgument,
+  checkedPath,
+  checkOptions,
+  Flag,
+  type OptionStructs,
+  Path,
+  pathOrNull,
+} from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { systemPath } from '../hash/system-path.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
+import { factsOf, type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
 import { CHECK, type CheckOptions, diskPathAt, hashingOf, verifyMatched } from './check-pieces.ts';
 import { matchFiles } from './match-files.ts';
 import type { MatchedFiles } from './matched-files.ts';
 import type { VerifyReport } from './report.ts';
+import { verifyShort } from './verify-short.ts';
+import type { VerifySources } from './verify-sources.ts';
 
 /** Options of {@link verify}. */
 export interface VerifyOptions extends CheckOptions, BeneathOptions {
@@ -28,14 +41,21 @@ export interface VerifyOptions extends CheckOptions, BeneathOptions {
 export const VERIFY = { ...CHECK, followOutside: Flag, beneath: Path } satisfies OptionStructs<VerifyOptions>;
 
 /**
- * Verifies content on disk against a torrent: reports missing, corrupt and extra files, and which pieces are good.
+ * Verifies content against a torrent: reports missing, corrupt and extra files, and which pieces are good.
  *
  * Every piece is read once. Nothing outside the folder is opened, unless `followOutside` allows it. Each piece is read from where it belongs, so a missing or
  * short file does not affect the files after it.
  *
+ * Sources are read in the torrent's order: v1 content one after another, v2 and hybrid content four sources at once, so no stream may wait
+ * for a later one. A source that fails makes its file `unreadable`, and a stream that is too short or too long makes it `wrong-size`. A
+ * source that the torrent does not have is an extra file. Streams that are not needed, and all streams of a verification that fails or is
+ * cancelled, are destroyed.
+ *
  * @param torrent The torrent to verify against.
- * @param path The folder of the files, or the file of a single-file torrent, or the folder that holds that file.
- * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for `path` itself; `ERR_INVALID_ARGUMENT`; `ERR_ABORTED`
+ * @param content The folder of the files, or the file of a single-file torrent, or the folder that holds that file. Or sources with their
+ *   paths in the torrent, as in a draft, where a File has its name as its path; or the data of a single-file torrent.
+ * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the path itself; `ERR_DUPLICATE_PATH` for two sources of one file;
+ *   `ERR_SOURCE` for a stream that was read before; `ERR_INVALID_ARGUMENT`; `ERR_ABORTED`
  * @example
  * ```ts
  * import { Torrent, verify } from 'metainfo';
@@ -45,21 +65,72 @@ export const VERIFY = { ...CHECK, followOutside: Flag, beneath: Path } satisfies
  * for (const { path, status } of files) if (status !== 'complete') console.log(`${path}: ${status}`);
  * if (!ok) process.exitCode = 1;
  * ```
+ *
+ * ```ts
+ * import { TorrentCreate, verify } from 'metainfo';
+ *
+ * const sources = [{ path: 'a.txt', data: Buffer.from('hello') }, { path: 'b.txt', data: Buffer.from('world') }];
+ * const torrent = await new TorrentCreate({ name: 'texts', sources }).generate();
+ * const { ok, files } = await verify(torrent, [{ path: 'a.txt', data: new Blob(['hello']).stream() }], { files: ['a.txt'] });
+ * console.log(ok, files.length);
+ * ```
+ *
+ * ```text
+ * true 1
+ * ```
  */
-export async function verify(torrent: Torrent, path: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+export async function verify(
+  torrent: Torrent,
+  content: string | URL | VerifySources,
+  options: VerifyOptions = {},
+): Promise<VerifyReport> {
   checkArgument('torrent', torrent, AnyTorrent);
-  requirePath(path);
+  const isPath = typeof content !== 'object' || content === null || pathOrNull(content) !== null;
+  if (!isPath) return verifyLater(torrent, content as VerifySources, options);
+  const place = checkedPath(content);
   const checked = checkOptions(options, VERIFY);
-  return jobLimiter.run(checked.signal, (slot) => verifyInSlot(torrent, path, checked, slot));
+  return track('verify', (job) => verifyInQueue(torrent, place, checked, job));
 }
 
-async function verifyInSlot(torrent: Torrent, path: string, options: VerifyOptions, slot: Slot): Promise<VerifyReport> {
+/** Verifies, as a job or as a step of one. */
+export function verifyInQueue(
+  torrent: Torrent,
+  path: string,
+  options: Checked<VerifyOptions>,
+  job: Job,
+): Promise<VerifyReport> {
+  return jobLimiter.run(options.signal, (slot) => {
+    job.begin();
+    job.describe(factsOf(torrent));
+    return verifyInSlot(torrent, path, options, slot);
+  });
+}
+
+/** Loads the code of sources. A stream may fail in the meantime. */
+async function verifyLater(torrent: Torrent, content: VerifySources, options: VerifyOptions): Promise<VerifyReport> {
+  const stopIgnoring = ignoreErrors((Array.isArray(content) ? content : [content]).map(dataIn));
+  try {
+    const { verifySources } = await import('./verify-sources.ts');
+    return await verifySources(torrent, content, () => checkOptions(options, VERIFY));
+  } finally {
+    stopIgnoring();
+  }
+}
+
+async function verifyInSlot(
+  torrent: Torrent,
+  path: string,
+  options: Checked<VerifyOptions>,
+  slot: Slot,
+): Promise<VerifyReport> {
   const { signal, followOutside, beneath } = options;
   // Fail for bad options before the scan.
   const hashing = hashingOf(torrent, options);
+  const short = await verifyShort(torrent, path, { ...hashing, options });
+  if (short) return short;
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
-  return verifyMatched(torrent, matched, { ...hashing, options }, () => leaveOutUnreadable(matched));
+  return verifyMatched(torrent, matched, hashing, () => leaveOutUnreadable(matched));
 }
 
 /** Finds all files that cannot be read. */

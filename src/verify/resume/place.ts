@@ -1,6 +1,7 @@
 /** Where a client finds the content of a torrent, and how its files of resume data are named. */
 import nodePath from 'node:path';
 import { MetainfoError } from '../../errors/errors.ts';
+import type { Checked } from '../../errors/guard.ts';
 import { storedNames } from '../../model/stored-names.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { isSingleFile, placeOf } from '../content-place.ts';
@@ -14,7 +15,7 @@ export interface PlaceOptions {
   /** The client; `libtorrent` stands for programs that use that library. */
   client: ResumeClient;
   /** The folder of the files, or the file of a single-file torrent, or the folder that holds that file. */
-  path: string;
+  path: string | URL;
 }
 
 /** The place of the content, in the terms of a client. */
@@ -36,7 +37,7 @@ export interface ResumePlace {
  */
 export async function resumePlaceOf(
   torrent: Torrent,
-  { client, path }: PlaceOptions,
+  { client, path }: Checked<PlaceOptions>,
   report: Pick<VerifyReport, 'files'> | null = null,
 ): Promise<ResumePlace> {
   const names = namesOf(torrent, client);

@@ -1,4 +1,5 @@
 /** Resume data: what a verification proved, in the form in which a BitTorrent client keeps it, so that the client need not check again. */
+import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import {
   Bytes,
   checkArgument,
@@ -9,6 +10,7 @@ import {
   oneOf,
   orNull,
   Path,
+  Signal,
 } from '../../errors/guard.ts';
 import { AnyTorrent, type Torrent } from '../../model/torrent/torrent.ts';
 import { copyOf } from '../../platform/node.ts';
@@ -33,6 +35,8 @@ export interface ResumeOptions extends PlaceOptions {
    * @default null
    */
   previous?: Uint8Array | null | undefined;
+  /** Cancels the job, which then rejects with an {@link AbortError}. */
+  signal?: AbortSignal | undefined;
 }
 
 const AnyClient = oneOf<ResumeClient>('qbittorrent', 'libtorrent', 'rtorrent');
@@ -41,6 +45,7 @@ const RESUME: OptionStructs<ResumeOptions> = {
   path: Path,
   time: DateTime,
   previous: orNull(Bytes),
+  signal: Signal,
 };
 
 /** A file that belongs into a folder of a client. */
@@ -84,12 +89,13 @@ export async function resumeData(
   checkArgument('torrent', torrent, AnyTorrent);
   checkArgument('report', report, Given);
   const example = "{ client: 'qbittorrent', path: 'album' }";
-  const { client, path, time = new Date(), previous = null } = checkOptions(options, RESUME, { example });
+  const { client, path, time = new Date(), previous = null, signal } = checkOptions(options, RESUME, { example });
   checkArgument('client', client, AnyClient);
   checkArgument('path', path, Path);
   const proven = provenContent(torrent, report);
   const own = previous && copyOf(previous);
-  const place = await resumePlaceOf(torrent, { client, path }, report);
+  throwIfAborted(signal);
+  const place = await untilAbort(signal, resumePlaceOf(torrent, { client, path }, report));
   const bytesOf = ENCODERS[client];
   const seconds = Math.floor(time.getTime() / 1000);
   return place.names.map((name) => ({

@@ -1,0 +1,57 @@
+/** Verifies a torrent of one short file in one step: the file is opened, read and hashed on a native thread. */
+import { type BeneathOptions, shortPathOf } from '../disk/beneath.ts';
+import { onAbort, throwIfAborted } from '../errors/cancel.ts';
+import type { Checked } from '../errors/guard.ts';
+import { isOwnEngine, MAX_SHORT } from '../hash/engine.ts';
+import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
+import type { CheckOptions, Hashing } from './check-pieces.ts';
+import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
+import { MatchedFiles } from './matched-files.ts';
+import { nothingFound } from './missing-files.ts';
+import { contentOfPieces, type PieceInterval, pieceLayoutOf } from './piece-layout.ts';
+import { reportOf, type VerifyReport } from './report.ts';
+
+/**
+ * The report on a short file: the one that `verify` gives. Null for any other torrent or path, for a file of another size, and after
+ * every error: the general path finds out what is wrong.
+ *
+ * @throws {AbortError} if the signal fires
+ */
+export async function verifyShort(
+  torrent: Torrent,
+  path: string,
+  { engine, version, options }: Hashing & { options: Checked<CheckOptions & BeneathOptions> },
+): Promise<VerifyReport | null> {
+  const { fast, progress, onProgress, signal } = options;
+  const { totalSize, nFiles } = torrent;
+  const { pieceLength } = torrent.info;
+  if (fast || progress || onProgress || nFiles !== 1 || totalSize === 0 || totalSize > MAX_SHORT) return null;
+  if (!isOwnEngine(engine) || !engine.short || pieceLength < BLOCK_SIZE || !isPowerOfTwo(pieceLength)) return null;
+  const map = pieceLayoutOf(torrent, version);
+  const place = shortPathOf(path, options);
+  // A pad file has hashes too.
+  if (!place || map.fileIndexes.length !== 1 || map.end !== totalSize) return null;
+  const job = engine.short.hashFile(place, version, pieceLength);
+  const removeListener = onAbort(signal, () => job.cancel());
+  const hashed = await job.done;
+  removeListener();
+  throwIfAborted(signal);
+  if (hashed?.file.length !== totalSize) return null;
+  const { length: size, mtimeMs, ctimeMs } = hashed.file;
+  const found = {
+    ...nothingFound(1),
+    indexes: new Uint32Array(1),
+    others: [{ diskPath: path, size, mtimeMs, ctimeMs }],
+  };
+  const matched = new MatchedFiles(torrent, found);
+  const good = new Uint8Array(map.pieceCount).fill(1);
+  const all: PieceInterval[] = [[0, map.pieceCount]];
+  const { digests } = hashed;
+  if (version !== 'v2') clearBadV1(torrent, all, digests, good);
+  const content = contentOfPieces(map, matched, all);
+  if (version !== 'v1') clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
+  return reportOf(matched, map, { good, sample: null });
+}
+
+const isPowerOfTwo = (length: number): boolean => Number.isInteger(Math.log2(length));

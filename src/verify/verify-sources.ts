@@ -1,0 +1,130 @@
+/** Verifies content that is not on this disk: buffers, Blobs, range readers, web objects and streams. */
+import { dataIn, isData, isReadable, isReadOnce, type SourceData, sizeOf } from '../create/sources/source-data.ts';
+import {
+  checkSources,
+  frozenSources,
+  namedSource,
+  type Source,
+  type SourceFile,
+  type SourceInput,
+  sourceFiles,
+} from '../create/sources/sources.ts';
+import { destroyStream, takeStreams } from '../create/sources/take-streams.ts';
+import { shown } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
+import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
+import { factsOf, type Job, track } from '../jobs/track.ts';
+import { watch } from '../jobs/watch.ts';
+import { Issues } from '../model/issues.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
+import { type CheckOptions, type Hashing, hashingOf, verifyMatched } from './check-pieces.ts';
+import { hashSources } from './hash-sources.ts';
+import type { SourceWithPath } from './match-sources.ts';
+import { usualNames } from './matched-files.ts';
+import type { VerifyReport } from './report.ts';
+import { type ContentData, StreamedSources } from './streamed-sources.ts';
+
+/** Content for {@link verify} that is not on this disk: sources with paths or names, or the data of a single-file torrent. */
+export type VerifySources = SourceData | readonly SourceInput[];
+
+/**
+ * See {@link verify}.
+ *
+ * @param checkedOptions Gives the options, or throws for bad ones.
+ */
+export async function verifySources(
+  torrent: Torrent,
+  content: VerifySources,
+  checkedOptions: () => CheckOptions,
+): Promise<VerifyReport> {
+  const { hashing, files } = checkedInput(torrent, content, checkedOptions);
+  const { options } = hashing;
+  const streams = takeStreams(files);
+  try {
+    const verifyNow = (job: Job) =>
+      jobLimiter.run(options.signal, async (slot) => {
+        job.begin();
+        job.describe(factsOf(torrent));
+        const sources = files.map(withData);
+        // A stream may take any time, and may be the output of another job.
+        if (torrent.totalSize > LARGE_JOB_BYTES || sources.some(({ data }) => isReadOnce(data))) slot.release();
+        const matched = await StreamedSources.match(torrent, sources);
+        matched.select(hashing.selected);
+        destroyUnused(matched, sources);
+        return verifyMatched(
+          torrent,
+          matched,
+          hashing,
+          async () => {},
+          (check, ...pieces) => watch(() => hashSources({ ...check, matched }, ...pieces), options),
+        );
+      });
+    const report = await track('verify', verifyNow);
+    streams.release();
+    return report;
+  } catch (error) {
+    streams.destroy();
+    throw error;
+  }
+}
+
+/** A stream that has failed already: its file is unreadable, as if it failed while it is read. */
+function failedSource(file: SourceFile): SourceFile {
+  const { stream } = file;
+  if (!stream || !isReadable(stream) || !stream.errored) return file;
+  const { errored } = stream;
+  return { ...file, stream: { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(errored) }) } };
+}
+
+/** After an error, the streams are destroyed. */
+function checkedInput(
+  torrent: Torrent,
+  content: VerifySources,
+  checkedOptions: () => CheckOptions,
+): { hashing: Hashing; files: SourceFile[] } {
+  try {
+    return {
+      hashing: hashingOf(torrent, checkedOptions()),
+      files: sourceFiles(sourcesOf(torrent, content)).map(failedSource),
+    };
+  } catch (error) {
+    for (const one of Array.isArray(content) ? content : [content]) destroyStream(dataIn(one));
+    throw error;
+  }
+}
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
+function sourcesOf(torrent: Torrent, content: VerifySources): Source[] {
+  const name = usualNames(torrent)[0] as string;
+  const isOne = isData(content);
+  if (isOne && torrent.nFiles !== 1)
+    throw invalidArgument(
+      `the content is a single source, but the torrent has ${torrent.nFiles} files: give a list of sources with paths`,
+    );
+  if (!isOne && !Array.isArray(content))
+    throw invalidArgument(`the content must be a path, a source or a list of sources, not ${shown(content)}`);
+  const list = isOne ? [{ path: name, data: content }] : (content.map(namedSource) as Source[]);
+  const issues = new Issues();
+  if (list.length > 0) checkSources(list, issues);
+  const [issue] = issues.finish();
+  if (issue) throw invalidArgument(`${issue.path.join('.')}: ${issue.message}`);
+  if (list.some(({ saveTo }) => saveTo !== undefined))
+    throw invalidArgument('saveTo is for creations: verify saves nothing');
+  return frozenSources(list);
+}
+
+function withData({ path, data, blob, stream }: SourceFile): SourceWithPath<ContentData> {
+  const content = (data ?? blob ?? stream) as ContentData;
+  const { lastModified = Number.NaN } = content as { lastModified?: number };
+  return { path: path.join('/'), data: content, size: sizeOf(content), mtimeMs: lastModified };
+}
+
+/** Destroys the streams of files that the torrent does not have, or that are not selected. */
+function destroyUnused(matched: StreamedSources, sources: readonly SourceWithPath<ContentData>[]): void {
+  const used = new Set<ContentData>();
+  for (let i = 0; i < matched.length; i += 1) {
+    const data = matched.dataAt(i);
+    if (data) used.add(data);
+  }
+  for (const { data } of sources) if (!used.has(data)) destroyStream(data);
+}
