@@ -3,19 +3,23 @@ import { hashLayout } from '../create/hash.ts';
 import type { RangeReader } from '../create/sources/source-data.ts';
 import type { LaidOutFile, TorrentLayout } from '../create/torrent-layout.ts';
 import type { BeneathOptions } from '../disk/beneath.ts';
-import { Callback, checkOptions, type OptionStructs, Path } from '../errors/guard.ts';
+import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import { Callback, type Checked, checkOptions, Flag, type OptionStructs, Path } from '../errors/guard.ts';
 import { PartError } from '../errors/part-error.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
+import { type Job, track } from '../jobs/track.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { payloadBytes, payloadOf, requirePart } from './part-payload.ts';
 import type { PartsPlan } from './plan.ts';
 import { diskPathOf, type OpenObject, openObject, realRoot, requireUnchanged } from './planned-files.ts';
 import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
-import { seal, unsealed } from './sealed-part.ts';
+import { SEAL_BYTES, seal, unsealed } from './sealed-part.ts';
 import { type PartRange, rangesOf } from './split-into-parts.ts';
 import type { PartStore } from './store.ts';
 
@@ -26,9 +30,16 @@ export interface HashPartOptions extends ResourceOptions, WatchOptions, BeneathO
    *
    * @default the path root of the plan
    */
-  root?: string | undefined;
-  /** Opens the objects of the plan: files that were planned as range readers. */
+  root?: string | URL | undefined;
+  /** Opens the objects of the plan: files that were planned as range readers. It is called for several at once. */
   open?: OpenObject | undefined;
+  /**
+   * Opens all files with `open`, also those that were planned on disk: their content lies in an object store. Only their sizes are
+   * compared with the plan.
+   *
+   * @default false
+   */
+  openAll?: boolean | undefined;
   /**
    * The engine that hashes.
    *
@@ -41,6 +52,7 @@ const HASH_PART: OptionStructs<HashPartOptions> = {
   root: Path,
   beneath: Path,
   open: Callback,
+  openAll: Flag,
   engine: AnyEngine,
   ...RESOURCES,
   ...WATCH,
@@ -77,9 +89,12 @@ export async function hashPart(plan: PartsPlan, index: number, options: HashPart
   requirePart(found, index);
   const { signal, engine = defaultEngine() } = checked;
   const resources = checkedResources(checked, found.version);
-  return jobLimiter.run(signal, async (slot) => {
+  const hash = async (job: Job, slot: Slot) => {
+    job.begin();
     const files = await filesOf(found, index, checked);
-    if (files.reduce((sum, { length }) => sum + (length as number), 0) > LARGE_JOB_BYTES) slot.release();
+    const bytes = files.reduce((sum, { length }) => sum + (length as number), 0);
+    job.describe({ version: found.version, bytes, files: files.length });
+    if (bytes > LARGE_JOB_BYTES) slot.release();
     const layout = layoutOf(found, index, files);
     const { digests } = await hashLayout(layout, { ...checked, engine, resources, hashCache: null });
     await filesOf(found, index, checked);
@@ -88,7 +103,8 @@ export async function hashPart(plan: PartsPlan, index: number, options: HashPart
       { id: found.id, index },
       payloadOf(found, index, { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }) }),
     );
-  });
+  };
+  return track('hashPart', (job) => jobLimiter.run(signal, (slot) => hash(job, slot)));
 }
 
 /** A part that is in a store. */
@@ -126,46 +142,60 @@ export async function storePart(
   store: PartStore,
   options: HashPartOptions = {},
 ): Promise<StoredPart> {
+  const { signal } = checkOptions(options, HASH_PART);
   const found = await checkedPlan(plan);
   requirePart(found, index);
   const bytes = [...rangesOf(found, index)].reduce((sum, { length }) => sum + length, 0);
-  const sealed = await store.get(found.id, index);
-  if (sealed && isWhole(found, index, sealed)) return { bytes, hashed: false };
-  await store.put(found.id, index, await hashPart(plan, index, options));
+  throwIfAborted(signal);
+  if (await untilAbort(signal, isStored(found, index, store))) return { bytes, hashed: false };
+  const part = await hashPart(plan, index, options);
+  await untilAbort(signal, Promise.resolve(store.put(found.id, index, part)));
   return { bytes, hashed: true };
 }
 
-function isWhole(plan: CheckedPlan, index: number, sealed: Uint8Array): boolean {
+async function isStored(plan: CheckedPlan, index: number, store: PartStore): Promise<boolean> {
+  const { id } = plan;
+  const length = payloadBytes(plan, index);
   try {
-    unsealed(sealed, { id: plan.id, index, length: payloadBytes(plan, index) });
-    return true;
+    const sealed = await store.get(id, index, length + SEAL_BYTES);
+    if (sealed) unsealed(sealed, { id, index, length });
+    return Boolean(sealed);
   } catch (error) {
     if (error instanceof PartError) return false;
     throw error;
   }
 }
 
+/** Objects that are opened at once: each takes a request. */
+const OPENED_AT_ONCE = 16;
+
 const NO_CONTENT = new Uint8Array(0);
 
 /** The files of a part, each with its share, after a check that they are as they were planned. */
-async function filesOf(plan: CheckedPlan, index: number, options: HashPartOptions): Promise<LaidOutFile[]> {
+async function filesOf(plan: CheckedPlan, index: number, options: Checked<HashPartOptions>): Promise<LaidOutFile[]> {
   const { files } = plan;
-  const { open, signal } = options;
+  const { open, openAll = false, signal } = options;
   const ranges = [...rangesOf(plan, index)];
-  const onDisk = ranges.map(({ file }) => file).filter((file) => isOnDisk(files, file));
+  const all = ranges.map(({ file }) => file);
+  const onDisk = openAll ? [] : all.filter((file) => isOnDisk(files, file));
+  const isOpened = (file: number) => Object.hasOwn(files.objects, file) || (openAll && isOnDisk(files, file));
+  const readers = new Map<number, RangeReader>();
+  await forEachConcurrently(all.filter(isOpened), { concurrency: OPENED_AT_ONCE, signal }, async (file) => {
+    readers.set(file, await openObject(files, file, open, signal));
+  });
   const root = onDisk.length > 0 ? await realRoot(options.root ?? plan.root, options) : '';
   await requireUnchanged(files, onDisk, { root, signal });
   const found: object[] = [];
   for (const { file, offset, length } of ranges) {
     const name = files.path[file];
     const share = { path: (name ?? '').split('/'), length };
-    if (isOnDisk(files, file)) {
+    const reader = readers.get(file);
+    if (reader) found.push({ ...share, stream: shareOf(reader, { file, offset, length }) });
+    else if (isOnDisk(files, file)) {
       const { offset: start = 0, size = files.length[file] } = files.shares[file] ?? {};
       const mtimeMs = files.mtimeMs[file] ?? Number.NaN;
       found.push({ ...share, diskPath: diskPathOf(files, file, root), mtimeMs, offset: start + offset, size });
-    } else if (Object.hasOwn(files.objects, file))
-      found.push({ ...share, stream: shareOf(await openObject(files, file, open), { file, offset, length }) });
-    else found.push(name === null ? share : { ...share, data: NO_CONTENT });
+    } else found.push(name === null ? share : { ...share, data: NO_CONTENT });
   }
   return found as LaidOutFile[];
 }

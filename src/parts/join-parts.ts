@@ -9,6 +9,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import {
   Bytes,
   Callback,
+  type Checked,
   checkArgument,
   checkOptions,
   Flag,
@@ -18,6 +19,7 @@ import {
 } from '../errors/guard.ts';
 import { listed, PartError } from '../errors/part-error.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
+import { describeLayout, type Job, track } from '../jobs/track.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { JoinedDigests } from './joined-digests.ts';
@@ -25,10 +27,13 @@ import { payloadBytes } from './part-payload.ts';
 import type { PartsPlan } from './plan.ts';
 import { diskPathOf, type OpenObject, openObject, realRoot, requireUnchanged } from './planned-files.ts';
 import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
-import { unsealed } from './sealed-part.ts';
+import { SEAL_BYTES, unsealed } from './sealed-part.ts';
 
-/** Gives the sealed part at an index; null if it has not been hashed yet. */
-export type GetPart = (index: number) => Uint8Array | null | undefined | Promise<Uint8Array | null | undefined>;
+/** Gives the sealed part at an index; null if it has not been hashed yet. A part of more than `most` bytes is damaged. */
+export type GetPart = (
+  index: number,
+  most: number,
+) => Uint8Array | null | undefined | Promise<Uint8Array | null | undefined>;
 
 /** Options of {@link joinParts}. */
 export interface JoinPartsOptions extends BeneathOptions {
@@ -37,9 +42,15 @@ export interface JoinPartsOptions extends BeneathOptions {
    *
    * @default the path root of the plan
    */
-  root?: string | undefined;
+  root?: string | URL | undefined;
   /** Opens the objects of the plan, to compare their sizes and entity tags. */
   open?: OpenObject | undefined;
+  /**
+   * Opens all files with `open`, also those that were planned on disk. Only their sizes are compared.
+   *
+   * @default false
+   */
+  openAll?: boolean | undefined;
   /**
    * Compare the size, mtime and ctime of every file with the plan before the parts are trusted, and the size and entity tag of every
    * object. False for a machine that cannot see the content: then nobody notices a file that changed between two parts.
@@ -53,7 +64,7 @@ export interface JoinPartsOptions extends BeneathOptions {
    *
    * @default undefined
    */
-  outputPath?: string | undefined;
+  outputPath?: string | URL | undefined;
   /** Cancels the job, which then rejects with an {@link AbortError}. */
   signal?: AbortSignal | undefined;
 }
@@ -62,6 +73,7 @@ const JOIN_PARTS: OptionStructs<JoinPartsOptions> = {
   root: Path,
   beneath: Path,
   open: Callback,
+  openAll: Flag,
   recheck: Flag,
   outputPath: Path,
   signal: Signal,
@@ -74,7 +86,7 @@ const PARTS_AT_ONCE = 16;
  * Makes the torrent of a plan from its hashed parts: the same bytes that `generate` would make.
  *
  * @param plan The plan whose parts were hashed.
- * @param get Gives the sealed part at an index, or null. It is called for several parts at once.
+ * @param get Gives the sealed part at an index, or null; a whole one has no more bytes than its second argument. It is called for several parts at once.
  * @throws {PartError} `ERR_PART_MISSING` with the indexes of all missing parts; `ERR_PART` with those of all parts that are damaged,
  *   belong elsewhere, or contradict the plan
  * @throws {MetainfoError} `ERR_FILE_CHANGED` for files that changed after they were planned; `ERR_OUTPUT_IS_INPUT`; `ERR_PLAN`, also
@@ -99,15 +111,26 @@ export async function joinParts(
 ): Promise<TorrentOf<TorrentVersion>> {
   checkArgument('get', get, Callback);
   const checked = checkOptions(options, JOIN_PARTS, { example: '{ recheck: false }' });
-  const { recheck = true, outputPath, signal } = checked;
+  return track('joinParts', (job) => join(plan, get, checked, job));
+}
+
+async function join(
+  plan: PartsPlan,
+  get: GetPart,
+  options: Checked<JoinPartsOptions>,
+  job: Job,
+): Promise<TorrentOf<TorrentVersion>> {
+  const { recheck = true, outputPath, signal } = options;
+  job.begin();
   throwIfAborted(signal);
   const found = await checkedPlan(plan);
   const { layout } = found;
   if (!layout)
     throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent: joinParts needs one of planParts.');
-  if (outputPath !== undefined) await requireNotPlanned(outputPath, found, checked);
+  describeLayout(job, layout);
+  if (outputPath !== undefined) await requireNotPlanned(outputPath, found, options);
   const joined = await fetchParts(found, get, signal);
-  if (recheck) await recheckFiles(found, checked);
+  if (recheck) await recheckFiles(found, options);
   const digests = { lengths: null, ...(await joined.finish()) };
   throwIfAborted(signal);
   const torrent = await assemble(layout, digests, { fileList: await encodedFileList(layout) });
@@ -118,7 +141,7 @@ export async function joinParts(
 async function requireNotPlanned(
   output: string,
   { root, files }: CheckedPlan,
-  options: JoinPartsOptions,
+  options: Checked<JoinPartsOptions>,
 ): Promise<void> {
   const real = await realRoot(options.root ?? root, {}).catch(() => null);
   if (real === null) return;
@@ -137,11 +160,12 @@ async function fetchParts(plan: CheckedPlan, get: GetPart, signal: AbortSignal |
   const damaged: PartError[] = [];
   const options = { concurrency: PARTS_AT_ONCE, signal };
   await forEachConcurrently(Array(parts.count).keys(), options, async (index, _index, stop) => {
-    const sealed = await untilAbort(stop, Promise.resolve(get(index)));
-    if (sealed === null || sealed === undefined) return void missing.push(index);
     try {
+      const length = payloadBytes(plan, index);
+      const sealed = await untilAbort(stop, Promise.resolve(get(index, length + SEAL_BYTES)));
+      if (sealed === null || sealed === undefined) return void missing.push(index);
       const bytes = checkArgument(`part ${index}`, sealed, Bytes);
-      joined.add(index, unsealed(bytes, { id, index, length: payloadBytes(plan, index) }));
+      joined.add(index, unsealed(bytes, { id, index, length }));
     } catch (error) {
       if (!(error instanceof PartError)) throw error;
       damaged.push(error);
@@ -171,13 +195,15 @@ function throwParts(damaged: PartError[], missing: number[], count: number): voi
   );
 }
 
-async function recheckFiles({ files, root }: CheckedPlan, options: JoinPartsOptions): Promise<void> {
-  const { open, signal } = options;
-  const onDisk = [...files.path.keys()].filter((file) => isOnDisk(files, file));
+async function recheckFiles({ files, root }: CheckedPlan, options: Checked<JoinPartsOptions>): Promise<void> {
+  const { open, openAll = false, signal } = options;
+  const onDisk = openAll ? [] : [...files.path.keys()].filter((file) => isOnDisk(files, file));
   if (onDisk.length > 0)
     await requireUnchanged(files, onDisk, { root: await realRoot(options.root ?? root, options), signal });
-  for (const index of Object.keys(files.objects)) {
-    throwIfAborted(signal);
-    await untilAbort(signal, openObject(files, Number(index), open));
-  }
+  const opened = [...files.path.keys()].filter(
+    (file) => Object.hasOwn(files.objects, file) || (openAll && isOnDisk(files, file)),
+  );
+  await forEachConcurrently(opened, { concurrency: PARTS_AT_ONCE, signal }, async (index) => {
+    await openObject(files, index, open, signal);
+  });
 }

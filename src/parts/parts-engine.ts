@@ -21,9 +21,9 @@ import {
 import { compareBytes, utf8Bytes, utf8Text } from '../platform/node.ts';
 import { JoinedDigests } from './joined-digests.ts';
 import { payloadBytes, payloadOf } from './part-payload.ts';
-import { newPlan, noFiles, PART_SIZE, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
+import { newPlan, noFiles, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
 import { unsealed } from './sealed-part.ts';
-import { Count, rangesOf } from './split-into-parts.ts';
+import { Count, PartSize, rangesOf } from './split-into-parts.ts';
 
 /** Accompanies a part that is hashed elsewhere. */
 export interface RunPartContext {
@@ -31,30 +31,36 @@ export interface RunPartContext {
   signal: AbortSignal;
   /** Reports the bytes of the part that are hashed so far. */
   onProgress: (bytes: number) => void;
+  /**
+   * Checks a sealed part that may be damaged or of another plan, before it is returned.
+   *
+   * @throws {PartError} `ERR_PART`
+   */
+  check: (sealed: Uint8Array) => void;
 }
 
 /** Options of {@link partsEngine}. */
 export interface PartsEngineOptions {
   /**
    * Has a part hashed elsewhere, by {@link hashPart}, and gives the sealed part. The plan is plain data. Its nonce is new for each hash
-   * job, so its parts must not be taken from a store: a verification must read the content.
+   * job by default, so its parts must not be taken from a store: a verification must read the content.
    *
    * @param index The index of the part, from 0.
    */
   run: (plan: PartsPlan, index: number, context: RunPartContext) => Promise<Uint8Array>;
   /**
-   * Bytes of content of a part.
+   * Bytes of content of a part; `auto` chooses by the content.
    *
-   * @default 4 GiB
+   * @default 'auto'
    */
-  partSize?: number | undefined;
+  partSize?: number | 'auto' | undefined;
   /**
    * The folder that all files are below: the paths in the plans are relative to it. On a machine that has it elsewhere, that place is the
    * option `root` of {@link hashPart}.
    *
    * @default the root of the file system
    */
-  root?: string | undefined;
+  root?: string | URL | undefined;
   /**
    * The name of the root in the plans, for machines that have it elsewhere.
    *
@@ -67,14 +73,21 @@ export interface PartsEngineOptions {
    * @default 64
    */
   concurrency?: number | undefined;
+  /**
+   * Gives the nonce of the plan of a hash job. Parts of an interrupted job fit the same job with the same nonce.
+   *
+   * @default a new one for each job
+   */
+  nonce?: ((request: HashRequest) => Promise<string>) | undefined;
 }
 
 const OPTIONS: OptionStructs<PartsEngineOptions> = {
   run: Callback,
-  partSize: Count,
+  partSize: PartSize,
   root: Path,
   remoteRoot: Path,
   concurrency: Count,
+  nonce: Callback,
 };
 
 /**
@@ -100,7 +113,7 @@ const OPTIONS: OptionStructs<PartsEngineOptions> = {
  */
 export function partsEngine(options: PartsEngineOptions): Engine {
   const checked = checkOptions(options, OPTIONS, { example: '{ run: (plan, index) => hashPart(plan, index) }' });
-  const { run, partSize = PART_SIZE, root: given, remoteRoot, concurrency = 64 } = checked;
+  const { run, partSize = 'auto', root: given, remoteRoot, concurrency = 64, nonce } = checked;
   if (!run) throw invalidArgument('partsEngine needs the option run, which has a part hashed elsewhere');
   const root = realRootSync(given ?? path.parse(process.cwd()).root);
   const local = defaultEngine();
@@ -113,7 +126,7 @@ export function partsEngine(options: PartsEngineOptions): Engine {
       const files = [...request.files];
       if (files.every((file) => file.path === null)) return local.start(request);
       if (request.onMissing === 'mark') throw invalidArgument('the parts engine cannot mark missing files');
-      return startParts({ ...request, files }, { root, remoteRoot, partSize, concurrency, run, local });
+      return startParts({ ...request, files }, { root, remoteRoot, partSize, concurrency, run, nonce, local });
     },
   };
 }
@@ -126,10 +139,10 @@ function realRootSync(root: string): string {
   }
 }
 
-interface PartsJobOptions extends Pick<PartsEngineOptions, 'run' | 'remoteRoot'> {
+interface PartsJobOptions extends Pick<PartsEngineOptions, 'run' | 'remoteRoot' | 'nonce'> {
   concurrency: number;
   root: string;
-  partSize: number;
+  partSize: number | 'auto';
   /** The engine for content in memory. */
   local: Engine;
 }
@@ -137,11 +150,11 @@ interface PartsJobOptions extends Pick<PartsEngineOptions, 'run' | 'remoteRoot'>
 /** Starts a hash job whose parts run elsewhere. */
 function startParts(
   request: HashRequest & { files: readonly RequestedFile[] },
-  { root, remoteRoot = root, partSize, concurrency, run, local }: PartsJobOptions,
+  { root, remoteRoot = root, partSize, concurrency, run, nonce, local }: PartsJobOptions,
 ): HashJob {
   const { version, pieceLength, paddedFiles = 0 } = request;
   const { split, plan: made } = newPlan({
-    nonce: randomBytes(16).toString('hex'),
+    nonce: nonce?.(request) ?? randomBytes(16).toString('hex'),
     root: remoteRoot,
     version,
     pieceLength,
@@ -150,6 +163,7 @@ function startParts(
     torrent: null,
     files: filesOf(request.files, root),
   });
+  made.catch(() => {});
   const stop = new AbortController();
   // Memory may change once this returns, so its jobs start now.
   const inMemory = startInMemory(request, split, local);
@@ -160,8 +174,9 @@ function startParts(
     const plan = await made;
     fileIndex = Math.max(fileIndex, split.parts.files[index] as number);
     const onProgress = (bytes: number) => void bytesOf.set(index, bytes);
-    const sealed = await run(plan, index, { signal: stop.signal, onProgress });
-    const payload = unsealed(sealed, { id: plan.id, index, length: payloadBytes(split, index) });
+    const opened = (sealed: Uint8Array) => unsealed(sealed, { id: plan.id, index, length: payloadBytes(split, index) });
+    const check = (sealed: Uint8Array) => void opened(sealed);
+    const payload = opened(await run(plan, index, { signal: stop.signal, onProgress, check }));
     const content = [...rangesOf(split, index)].filter(({ file }) => split.files.path[file] !== null);
     onProgress(content.reduce((sum, { length }) => sum + length, 0));
     return payload;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { PadNames } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
-import { type PartTable, splitIntoParts, wholePartSize } from './split-into-parts.ts';
+import { autoPartSize, type PartTable, splitIntoParts, wholePartSize } from './split-into-parts.ts';
 
 /** The format of a {@link PartsPlan}. */
 export const PARTS_PLAN = 'metainfo-plan-1';
@@ -17,7 +17,7 @@ export interface PartsPlan {
   format: typeof PARTS_PLAN;
   /** The SHA-256 of all other properties, in hexadecimal: of their JSON text in this order, without white space. */
   id: string;
-  /** Random in the plan of a {@link partsEngine}, so that no stored part is taken for one of another hash job. Null in a torrent's plan. */
+  /** In the plan of a {@link partsEngine}: random, so that no stored part is taken for one of another hash job. Null in a torrent's plan. */
   nonce: string | null;
   /** The folder or file that the paths are relative to: where it was planned, or the name that workers know it by. */
   root: string;
@@ -102,9 +102,6 @@ export interface PlannedKeys {
   listed?: Omit<PlannedKeys, 'listed'> & { pathUtf8?: readonly string[] };
 }
 
-/** The default part size, in bytes. */
-export const PART_SIZE = 4 * 2 ** 30;
-
 /** The files of a plan, split into parts. */
 export interface SplitPlan extends Pick<PartsPlan, 'version' | 'pieceLength' | 'paddedFiles' | 'files'> {
   /** Bytes of each file. A pad file of a v2 plan counts as empty. */
@@ -120,28 +117,41 @@ export interface SplitPlan extends Pick<PartsPlan, 'version' | 'pieceLength' | '
  */
 export function splitPlan(plan: Omit<SplitPlan, 'lengths' | 'parts'> & { partSize: number }, most?: number): SplitPlan {
   const { version, pieceLength, paddedFiles, partSize, files } = plan;
-  const lengths = Float64Array.from(files.length, (bytes, i) =>
-    version === 'v2' && files.path[i] === null ? 0 : bytes,
-  );
+  const lengths = lengthsOf(plan);
   const parts = splitIntoParts({ version, pieceLength, lengths, paddedFiles, partSize }, most);
   return { version, pieceLength, paddedFiles, files, lengths, parts };
+}
+
+function lengthsOf({ version, files }: Pick<PartsPlan, 'version' | 'files'>): Float64Array {
+  return Float64Array.from(files.length, (bytes, i) => (version === 'v2' && files.path[i] === null ? 0 : bytes));
+}
+
+/** A plan before it is split. */
+export interface NewPlan extends Omit<PartsPlan, 'format' | 'id' | 'nonce' | 'parts' | 'partSize' | 'totalSize'> {
+  nonce: string | null | Promise<string>;
+  partSize: number | 'auto';
 }
 
 /**
  * Makes a plan: splits it at once, and computes its id.
  *
+ * @param workers For the part size `auto`: about how many workers hash it.
  * @throws {MetainfoError} `ERR_TOO_LARGE` for more files, pieces or parts than a plan may have
  */
-export function newPlan(fields: Omit<PartsPlan, 'format' | 'id' | 'parts' | 'totalSize'>): {
+export function newPlan(
+  fields: NewPlan,
+  workers?: number | undefined,
+): {
   split: SplitPlan;
   plan: Promise<PartsPlan>;
 } {
-  const { version, pieceLength, paddedFiles, files } = fields;
-  const partSize = wholePartSize(fields.partSize, pieceLength);
+  const { version, pieceLength, paddedFiles, files, partSize: given } = fields;
+  const size = given === 'auto' ? autoPartSize({ pieceLength, lengths: lengthsOf(fields), workers }) : given;
+  const partSize = wholePartSize(size, pieceLength);
   const split = splitPlan({ version, pieceLength, paddedFiles, files, partSize });
   const totalSize = files.length.reduce((sum, length) => sum + length, 0);
   const plan = { ...fields, format: PARTS_PLAN, id: '', partSize, parts: split.parts.count, totalSize } as const;
-  return { split, plan: withId(plan) };
+  return { split, plan: Promise.resolve(fields.nonce).then((nonce) => withId({ ...plan, nonce })) };
 }
 
 /** A plan with the id that belongs to it, and its properties in their order. */

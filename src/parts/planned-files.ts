@@ -7,7 +7,7 @@ import { isWithin } from '../disk/path-within.ts';
 import { errnoOf, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { invalidArgument } from '../errors/guard.ts';
+import { type Checked, invalidArgument } from '../errors/guard.ts';
 import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 import { errnoName } from '../platform/node.ts';
 import { joinFirst } from '../text/printable.ts';
@@ -33,7 +33,7 @@ export type OpenObject = (file: ObjectFile) => RangeReader | Promise<RangeReader
 /** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_UNREADABLE`, `ERR_READ` */
 export function realRoot(
   root: string,
-  { signal, beneath }: BeneathOptions & { signal?: AbortSignal | undefined },
+  { signal, beneath }: Checked<BeneathOptions> & { signal?: AbortSignal | undefined },
 ): Promise<string> {
   const find = async () => {
     const real = await realpath(root).catch(throwSystemError(root, 'read'));
@@ -146,14 +146,16 @@ export async function openObject(
   { path: paths, length, objects }: PlanFiles,
   index: number,
   open: OpenObject | undefined,
+  signal?: AbortSignal,
 ): Promise<RangeReader> {
+  throwIfAborted(signal);
   const { etag = null, url = null } = objects[index] ?? {};
   const file = { path: paths[index] as string, index, length: length[index] as number, etag, url };
   if (!open) {
     const problem = `${file.path} is not on disk: give the option open, which makes a range reader for it`;
     throw invalidArgument(problem, { path: file.path });
   }
-  const reader = await open(file);
+  const reader = await untilAbort(signal, Promise.resolve(open(file)));
   if (typeof reader?.read !== 'function')
     throw invalidArgument(`open must return a range reader, not ${shown(reader)}`);
   if (reader.size !== file.length)

@@ -1,13 +1,18 @@
 /** Splits a plan into parts: shares of about equal size that can be hashed apart. */
-import type { Struct } from 'superstruct';
+import { is, type Struct } from 'superstruct';
 import { MetainfoError } from '../errors/errors.ts';
-import { wholeFrom } from '../errors/guard.ts';
+import { expected, wholeFrom } from '../errors/guard.ts';
 
 /** The limits of a plan. A plan of a few bytes may claim any size, and the memory of a split grows with these. */
 export const MOST = { files: 2 ** 22, pieces: 2 ** 26, parts: 2 ** 20 } as const;
 
 /** Accepts sizes and numbers of parts. */
 export const Count: Struct<number, null> = wholeFrom(1);
+/** Accepts part sizes. */
+export const PartSize: Struct<number | 'auto', null> = expected(
+  "a whole number of at least 1, or 'auto'",
+  (value) => value === 'auto' || is(value, Count),
+);
 
 /** The files of a plan, as far as a split needs them. */
 export interface PartShape {
@@ -38,6 +43,37 @@ export interface PartTable {
 
 /** A shorter file counts as this many bytes: to open one takes as long as to hash that much. */
 const LEAST_BYTES = 16 * 2 ** 10;
+
+/** The input of {@link autoPartSize}. */
+export interface SizedWork {
+  pieceLength: number;
+  /** Bytes of each file. */
+  lengths: ArrayLike<number>;
+  /** About how many workers hash at once. */
+  workers?: number | undefined;
+}
+
+/** A part costs as much as hashing this many bytes: see docs/scaling.md. */
+const PART_COST = 8 * 2 ** 20;
+/** Smaller parts are slower on any number of workers, unless each worker would get less than one part. */
+const LEAST_PART = 256 * 2 ** 20;
+/** The parts of one flow that a queue has at once. Reading more of them takes a join longer than it saves. */
+const MOST_AUTO_PARTS = 4096;
+/** The workers that are assumed. */
+const WORKERS = 256;
+
+/**
+ * A part size that suits the content: all parts have about the same size. Smaller parts cost more, and with larger ones, workers
+ * wait for the last parts. It depends on the content and the given number alone, so the same plan has the same parts.
+ */
+export function autoPartSize({ pieceLength, lengths, workers = WORKERS }: SizedWork): number {
+  let bytes = 0;
+  for (let file = 0; file < lengths.length; file += 1) bytes += Math.max(lengths[file] as number, LEAST_BYTES);
+  // Where the cost of all parts and half a part of every worker are least together.
+  const best = Math.sqrt((2 * PART_COST * bytes) / workers);
+  const size = Math.max(best, LEAST_PART, bytes / MOST_AUTO_PARTS);
+  return wholePartSize(bytes / Math.max(1, Math.round(bytes / size)), pieceLength);
+}
 
 /** The part size in whole pieces: at least one. */
 export function wholePartSize(partSize: number, pieceLength: number): number {

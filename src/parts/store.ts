@@ -1,10 +1,12 @@
 /** Part stores: where sealed parts wait until they are joined. */
-import { mkdir, rmdir, unlink } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { LimitError } from '../bencode/limits.ts';
 import { readWithin } from '../disk/read-file.ts';
 import { writeWhole } from '../disk/write-file.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { checkArgument, invalidArgument, Path } from '../errors/guard.ts';
+import { PartError } from '../errors/part-error.ts';
 import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 
 /**
@@ -20,8 +22,9 @@ export interface PartStore {
    * Reads an object; null if there is none.
    *
    * @param planId The id of the plan.
+   * @param most The bytes of a whole part: a longer one is damaged, and need not be read.
    */
-  get(planId: string, name: StoredName): Promise<Uint8Array | null>;
+  get(planId: string, name: StoredName, most?: number): Promise<Uint8Array | null>;
   /**
    * Writes an object, or replaces it.
    *
@@ -35,6 +38,20 @@ export interface PartStore {
    * @param planId The id of the plan.
    */
   delete?(planId: string, name: StoredName): Promise<void>;
+  /** Lists the objects of all plans, in any order. It leaves out everything with other names. */
+  list?(): AsyncIterable<StoredObject>;
+}
+
+/** An object in a part store. */
+export interface StoredObject {
+  /** The id of its plan. */
+  planId: string;
+  /** Its name in the plan. */
+  name: StoredName;
+  /** Bytes. */
+  size: number;
+  /** When it was written, in milliseconds since 1970. */
+  mtimeMs: number;
 }
 
 /**
@@ -68,8 +85,34 @@ export function partKey(planId: string, name: StoredName): string {
   throw invalidArgument(`a part store has no object named ${String(name)}`);
 }
 
+const NAMES = /^([0-9a-f]{64})\/(?:(0|[1-9]\d{0,15})\.part|(plan|join-[0-9a-f]{64}|(?:items|results)-\d{1,16})\.json)$/;
+
+/** The object at a path of {@link partKey}; null for any other path. */
+export function parsePartKey(key: string): Pick<StoredObject, 'planId' | 'name'> | null {
+  const [, planId, index, name] = NAMES.exec(key) ?? [];
+  if (planId === undefined || !(name !== undefined || Number.isSafeInteger(Number(index)))) return null;
+  return { planId, name: name ?? Number(index) };
+}
+
 /** Bytes. The digests of a part are far smaller, and the text of a longer plan would not fit into a string. */
 const MAX_BYTES = 2 ** 29;
+/** How often an object is written whose folder is removed meanwhile. */
+const MAX_TRIES = 10;
+/** Bytes of an object of a queue. */
+const MAX_QUEUE_BYTES = 2 ** 24;
+
+/** The bytes that an object can have. */
+export function mostBytes(name: StoredName, most = MAX_BYTES): number {
+  if (typeof name === 'number') return most;
+  return name === 'plan' ? MAX_BYTES : MAX_QUEUE_BYTES;
+}
+
+/** The error of a part that is longer than it can be; for other objects, the given error. */
+export function tooLong(name: StoredName, where: string, error: () => MetainfoError): MetainfoError {
+  if (typeof name === 'string') return error();
+  const message = `Part ${name} is damaged: ${where} is too long. Delete it and hash the part again.`;
+  return new PartError('ERR_PART', message, [name]);
+}
 
 /**
  * A part store in a folder, such as one on a shared file system. It writes a temporary file and renames it, so a process that is killed
@@ -92,16 +135,17 @@ const MAX_BYTES = 2 ** 29;
  * true null
  * ```
  */
-export function folderStore(folder: string): PartStore {
-  checkArgument('folder', folder, Path);
-  const root = path.resolve(folder);
+export function folderStore(folder: string | URL): PartStore {
+  const root = path.resolve(checkArgument('folder', folder, Path));
   const fileOf = (planId: string, name: StoredName) => path.join(root, partKey(planId, name));
   return {
     folder: root,
-    get: async (planId, name) => {
+    get: async (planId, name, most) => {
+      const file = fileOf(planId, name);
       try {
-        return await readWithin(fileOf(planId, name), MAX_BYTES, { onlyFiles: true });
+        return await readWithin(file, mostBytes(name, most), { onlyFiles: true });
       } catch (error) {
+        if (error instanceof LimitError) throw tooLong(name, file, () => error);
         if (error instanceof MetainfoError && error.code === 'ERR_NOT_FOUND') return null;
         throw error;
       }
@@ -109,8 +153,15 @@ export function folderStore(folder: string): PartStore {
     put: async (planId, name, bytes) => {
       const file = fileOf(planId, name);
       const parent = path.dirname(file);
-      await mkdir(parent, { recursive: true }).catch(throwSystemError(parent, 'write'));
-      await writeWhole(file, bytes, { force: true });
+      for (let tries = 1; ; tries += 1) {
+        try {
+          await mkdir(parent, { recursive: true }).catch(throwSystemError(parent, 'write'));
+          return await writeWhole(file, bytes, { force: true });
+        } catch (error) {
+          // Another process may have removed the folder with its last object.
+          if ((error as MetainfoError).code !== 'ERR_NOT_FOUND' || tries === MAX_TRIES) throw error;
+        }
+      }
     },
     delete: async (planId, name) => {
       const file = fileOf(planId, name);
@@ -120,5 +171,28 @@ export function folderStore(folder: string): PartStore {
       // The folder of the plan goes with its last object.
       await rmdir(path.dirname(file)).catch(() => {});
     },
+    list: () => listFolder(root),
   };
 }
+
+/** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_READ`, `ERR_UNREADABLE` */
+async function* listFolder(root: string): AsyncGenerator<StoredObject> {
+  for (const plan of await readdir(root, { withFileTypes: true }).catch(throwSystemError(root, 'read'))) {
+    // A link would lead to files of others.
+    if (!plan.isDirectory() || !/^[0-9a-f]{64}$/.test(plan.name)) continue;
+    const folder = path.join(root, plan.name);
+    for (const file of await readdir(folder).catch(ignoreMissing([], folder))) {
+      const found = parsePartKey(`${plan.name}/${file}`);
+      const status = found && (await lstat(path.join(folder, file)).catch(ignoreMissing(null, folder)));
+      if (found && status?.isFile()) yield { ...found, size: status.size, mtimeMs: status.mtimeMs };
+    }
+  }
+}
+
+/** Handles the error of a file that may have been deleted meanwhile. */
+const ignoreMissing =
+  <T>(otherwise: T, file: string) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code === 'ENOENT') return otherwise;
+    throw fromSystemError(error, file, 'read');
+  };

@@ -15,6 +15,7 @@ import { componentsWithin } from '../disk/path-within.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import {
+  type Checked,
   checkArgument,
   checkOptions,
   expected,
@@ -25,23 +26,33 @@ import {
 } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { checkedResources } from '../hash/hash-request.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { inSlices } from '../jobs/slices.ts';
+import { describeLayout, type Job, track } from '../jobs/track.ts';
 import { PADDING_DEFAULTS } from '../layout/padding.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { exactBytes } from '../text/format.ts';
-import { newPlan, noFiles, PART_SIZE, type PlanFiles, type PlannedObject, type TorrentPlan } from './plan.ts';
-import { Count } from './split-into-parts.ts';
+import { type NewPlan, newPlan, noFiles, type PlanFiles, type PlannedObject, type TorrentPlan } from './plan.ts';
+import { Count, PartSize } from './split-into-parts.ts';
 
 /** The options of {@link planParts}. */
 export interface PlanPartsOptions extends GenerateOptions {
   /**
    * Bytes of content of a part: rounded up to whole pieces. A part of a gigabyte takes about a second to hash, and its digests are 20 to
-   * 52 bytes for each piece. A plan has at most 1,048,576 parts.
+   * 52 bytes for each piece. A plan has at most 1,048,576 parts. `auto` chooses by the content and `workers`: the same content has the
+   * same parts.
    *
-   * @default 4 GiB
+   * @default 'auto'
    */
-  partSize?: number | null | undefined;
+  partSize?: number | 'auto' | null | undefined;
+  /**
+   * For the part size `auto`: about how many workers hash the plan at once. Give the same number each time, because plans with other
+   * parts are other plans: a queue does not attach to them, and stored parts are hashed again.
+   *
+   * @default 256
+   */
+  workers?: number | null | undefined;
   /**
    * The name by which other machines know the path root, such as `NAME/path` for the workers of a queue.
    *
@@ -50,7 +61,12 @@ export interface PlanPartsOptions extends GenerateOptions {
   root?: string | undefined;
 }
 
-const PLAN_PARTS: OptionStructs<PlanPartsOptions> = { ...GENERATE, partSize: orNull(Count), root: Path };
+const PLAN_PARTS: OptionStructs<PlanPartsOptions> = {
+  ...GENERATE,
+  partSize: orNull(PartSize),
+  workers: orNull(Count),
+  root: Path,
+};
 const AnyDraft = expected<TorrentCreate>('a TorrentCreate', (draft) => draft instanceof TorrentCreate);
 
 /** The most bytes that a planned torrent may have: clients read far less, and one process must join and hold it. */
@@ -77,37 +93,46 @@ const MAX_TORRENT_BYTES = 1e9;
 export async function planParts(draft: TorrentCreate, options: PlanPartsOptions = {}): Promise<TorrentPlan> {
   checkArgument('draft', draft, AnyDraft);
   const checked = checkOptions(options, PLAN_PARTS, { example: '{ partSize: 2 ** 30 }' });
-  return jobLimiter.run(checked.signal, async (slot) => {
-    const { partSize, root: name, signal, ...layoutOptions } = checked;
-    // Fail for bad options before the scan.
-    checkedResources(checked, checkVersion(checked.version));
-    requireNoHashes(draft);
-    const sources = sourceFiles(draft.fields.sources ?? []);
-    requireReaders(sources);
-    const layout = await announcedLayout(draft, { ...layoutOptions, signal, slot, sources });
-    if (!hasAllSizes(layout)) throw memoryOnly(layout.files.pathAt(layout.files.lengths.findIndex(Number.isNaN)));
-    requireSameLengths(draft, layout);
-    await requireModestSize(layout);
-    const root = await untilAbort(signal, realRoot(draft));
-    const { version, pieceLength, paddedFiles, isSingleFile, padding, otherFields } = layout;
-    const { tailPad, padNames } = padding ?? PADDING_DEFAULTS;
-    const { plan } = newPlan({
-      nonce: null,
-      root: name ?? root,
-      version,
-      pieceLength,
-      paddedFiles,
-      partSize: partSize ?? PART_SIZE,
-      torrent: {
-        name: layout.name,
-        isSingleFile,
-        padding: padding && { tailPad, padNames },
-        bencode: base64(encode(new Map(otherFields))),
-      },
-      files: await filesOf(layout, root, signal),
-    });
-    return (await plan) as TorrentPlan;
-  });
+  return track('planParts', (job) => jobLimiter.run(checked.signal, (slot) => planInSlot(draft, checked, job, slot)));
+}
+
+async function planInSlot(
+  draft: Draft,
+  checked: Checked<PlanPartsOptions>,
+  job: Job,
+  slot: Slot,
+): Promise<TorrentPlan> {
+  job.begin();
+  const { partSize, workers, root: name, signal, ...layoutOptions } = checked;
+  // Fail for bad options before the scan.
+  checkedResources(checked, checkVersion(checked.version));
+  requireNoHashes(draft);
+  const sources = sourceFiles(draft.fields.sources ?? []);
+  requireReaders(sources);
+  const layout = await announcedLayout(draft, { ...layoutOptions, signal, slot, sources });
+  if (!hasAllSizes(layout)) throw memoryOnly(layout.files.pathAt(layout.files.lengths.findIndex(Number.isNaN)));
+  requireSameLengths(draft, layout);
+  await requireModestSize(layout);
+  describeLayout(job, layout);
+  const root = await untilAbort(signal, realRoot(draft));
+  const { version, pieceLength, paddedFiles, isSingleFile, padding, otherFields } = layout;
+  const { tailPad, padNames } = padding ?? PADDING_DEFAULTS;
+  const fields: NewPlan = {
+    nonce: null,
+    root: name ?? root,
+    version,
+    pieceLength,
+    paddedFiles,
+    partSize: partSize ?? 'auto',
+    torrent: {
+      name: layout.name,
+      isSingleFile,
+      padding: padding && { tailPad, padNames },
+      bencode: base64(encode(new Map(otherFields))),
+    },
+    files: await filesOf(layout, root, signal),
+  };
+  return (await newPlan(fields, workers ?? undefined).plan) as TorrentPlan;
 }
 
 /** The real path of the path root; for sources alone, the path root itself, from which nothing is read. */
@@ -143,8 +168,12 @@ function requireSameLengths({ info: { files, fileTree, length } }: Draft, plan: 
   }
 }
 
-function requireReaders(sources: readonly { path: readonly string[]; data?: Uint8Array; stream?: object }[]): void {
-  const local = sources.find(({ stream }) => !stream || isStream(stream) || 'getReader' in stream || isBlob(stream));
+function requireReaders(
+  sources: readonly { path: readonly string[]; data?: Uint8Array; stream?: object; saveTo?: object }[],
+): void {
+  const local = sources.find(
+    ({ stream, saveTo }) => !stream || saveTo || isStream(stream) || 'getReader' in stream || isBlob(stream),
+  );
   if (local) throw memoryOnly(local.path.join('/'));
 }
 

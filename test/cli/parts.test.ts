@@ -74,6 +74,32 @@ describe('metainfo plan --part-size, hash-part and join', () => {
     assert.match(piped.stderr, /^output {9}standard output\n/);
   });
 
+  it('chooses a part size by the content and the number of workers', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await sparseFile(cwd, 'large', 64 * 2 ** 30);
+    const plan = async (...args: string[]) => {
+      const { stdout, stderr } = await metainfo(['plan', 'large', '-k', 'v1', '--force', '--json', ...args], { cwd });
+      assert.equal(stderr, '');
+      const { parts, partSize } = JSON.parse(stdout);
+      return [parts, partSize / 2 ** 20];
+    };
+    assert.deepEqual(await plan('--part-size', 'auto'), [256, 256]);
+    assert.deepEqual(await plan('--part-size', 'auto', '--workers', '1'), [64, 1024]);
+    for (const args of [
+      ['--workers', '5'],
+      ['--workers', '5', '--part-size', '1GiB'],
+    ]) {
+      const { code, stderr } = await metainfo(['plan', 'large', ...args], { cwd });
+      assert.deepEqual([code, /give --part-size auto, or omit --workers/.test(stderr)], [2, true], stderr);
+    }
+    for (const args of [
+      ['--part-size', 'automatic'],
+      ['--part-size', '0'],
+      ['--part-size', 'auto', '--workers', '0'],
+    ])
+      assert.equal((await metainfo(['plan', 'large', ...args], { cwd })).code, 2);
+  });
+
   it('says that a part is there already, and hashes a damaged one again', async (t) => {
     const { cwd, hash } = await planned(t);
     await hash(1);
@@ -140,6 +166,21 @@ describe('metainfo plan --part-size, hash-part and join', () => {
     for (const index of [0, 1, 2, 3]) assert.equal((await hash(index, '--root', 'elsewhere')).code, 0);
     assert.equal((await join('--root', 'elsewhere')).code, 0);
     assert.ok((await entries(cwd)).includes('set.torrent'));
+  });
+
+  it('takes the index of an array job, unless --index is given', async (t) => {
+    const { cwd } = await planned(t);
+    const args = ['hash-part', 'plan.json', '--parts', 'parts', '--json'];
+    const hash = (env: Record<string, string>, ...more: string[]) => metainfo([...args, ...more], { cwd, env });
+    for (const [i, name] of ['JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX', 'SLURM_ARRAY_TASK_ID'].entries())
+      assert.equal(JSON.parse((await hash({ [name]: String(i) })).stdout).index, i);
+    assert.equal(JSON.parse((await hash({ JOB_COMPLETION_INDEX: '1' }, '--index', '3')).stdout).index, 3);
+    for (const bad of ['', '-1', '1.5', 'x', '9'.repeat(400)]) {
+      const { code, stdout } = await hash({ SLURM_ARRAY_TASK_ID: bad });
+      assert.equal(code, 2, bad);
+      assert.match(stdout, /required option '--index <n>' not specified/);
+    }
+    assert.equal((await hash({ SLURM_ARRAY_TASK_ID: '4' })).code, 2, 'the plan has no part 4');
   });
 
   it('refuses plans that are none, and indexes beyond the last part', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { rangesOf, splitIntoParts, wholePartSize } from '../../src/parts/split-into-parts.ts';
+import { autoPartSize, rangesOf, splitIntoParts, wholePartSize } from '../../src/parts/split-into-parts.ts';
 import { runs } from '../support/runs.ts';
 
 const KIB = 1024;
@@ -98,5 +98,60 @@ describe('wholePartSize', () => {
       [1, 16 * KIB, 16 * KIB + 1, 100 * KIB].map((size) => wholePartSize(size, 16 * KIB) / KIB),
       [16, 16, 32, 112],
     );
+  });
+});
+
+describe('the part size auto', () => {
+  const [MIB, GIB, TIB] = [2 ** 20, 2 ** 30, 2 ** 40];
+  /** The parts of one file. */
+  const partsOf = (length: number, workers?: number, pieceLength = 16 * MIB) => {
+    const partSize = autoPartSize({ pieceLength, lengths: [length], workers });
+    return splitIntoParts({ version: 'v2', pieceLength, lengths: [length], paddedFiles: 0, partSize }).count;
+  };
+
+  it('makes parts of about equal size: at least 256 MiB, and at most 4,096', () => {
+    for (const [bytes, parts] of [
+      [1, 1],
+      [300 * MIB, 1],
+      [400 * MIB, 2],
+      [GIB, 4],
+      [4 * GIB, 16],
+      [100 * GIB, 400],
+      [TIB, 4096],
+      [50 * TIB, 4096],
+    ] as const)
+      assert.equal(partsOf(bytes), parts, `${bytes} bytes`);
+  });
+
+  it('makes fewer parts for few workers, and more for many', () => {
+    assert.deepEqual(
+      [1, 16, 64, 4000].map((workers) => partsOf(TIB, workers)),
+      [256, 1024, 2048, 4096],
+    );
+    assert.equal(partsOf(TIB), partsOf(TIB, 256), 'the default');
+  });
+
+  it('always gives parts that a plan may have, none of them small but the last', () => {
+    const property = fc.property(
+      fc.record({
+        pieceLength: fc.constantFrom(16 * KIB, MIB, 16 * MIB, 64 * MIB),
+        lengths: fc.array(fc.oneof(fc.constantFrom(0, 1, GIB), fc.nat(40 * GIB)), { minLength: 1, maxLength: 30 }),
+        workers: fc.constantFrom(undefined, 1, 7, 1000, 2 ** 40),
+      }),
+      ({ pieceLength, lengths, workers }) => {
+        const partSize = autoPartSize({ pieceLength, lengths, workers });
+        assert.ok(Number.isSafeInteger(partSize) && partSize % pieceLength === 0 && partSize >= pieceLength);
+        const total = lengths.reduce((sum, length) => sum + length, 0);
+        if (total >= 256 * MIB) assert.ok(partSize >= 170 * MIB, String(partSize));
+      },
+    );
+    fc.assert(property, { numRuns: runs(300) });
+  });
+
+  it('counts the files that are shorter than a block', () => {
+    const lengths = new Float64Array(2 ** 20).fill(1);
+    const partSize = autoPartSize({ pieceLength: 16 * KIB, lengths });
+    const { count } = splitIntoParts({ version: 'v2', pieceLength: 16 * KIB, lengths, paddedFiles: 0, partSize });
+    assert.equal(count, 64);
   });
 });

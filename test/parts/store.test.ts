@@ -32,6 +32,18 @@ describe('folderStore', () => {
     ]);
   });
 
+  it('writes objects while others are deleted, the last one with its folder', async (t) => {
+    const store = folderStore(await temporaryFolder(t));
+    const flicker = async (name: string) => {
+      for (let i = 0; i < 25; i += 1) {
+        await store.put(ID, name, Buffer.from('x'));
+        await store.delete?.(ID, name);
+      }
+    };
+    await Promise.all(['items-0', 'results-0', 'items-1'].map(flicker));
+    assert.equal(await store.get(ID, 'items-0'), null);
+  });
+
   it('refuses a FIFO instead of waiting for a writer', async (t) => {
     const folder = await temporaryFolder(t);
     await mkdir(path.join(folder, ID));

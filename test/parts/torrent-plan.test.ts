@@ -45,7 +45,7 @@ describe('planParts', () => {
     assert.equal(id, createHash('sha256').update(JSON.stringify(rest)).digest('hex'));
     assert.deepEqual(
       [plan.format, plan.root, plan.version, plan.partSize, plan.parts, plan.totalSize, plan.torrent.padding],
-      ['metainfo-plan-1', pathRoot, 'v2', 4 * 2 ** 30, 1, 40 * KIB + 5, null],
+      ['metainfo-plan-1', pathRoot, 'v2', 80 * KIB, 1, 40 * KIB + 5, null],
     );
     assert.deepEqual(plan.files.path, ['a', 'b/c', 'b/empty']);
     assert.deepEqual(plan.files.length, [40 * KIB, 5, 0]);
@@ -55,11 +55,27 @@ describe('planParts', () => {
     }
   });
 
+  it('chooses a part size by the content and the workers, the same one each time', async (t) => {
+    const folder = await temporaryFolder(t);
+    const draft = new TorrentCreate({ pathRoot: await sparseFile(folder, 'large', 64 * 2 ** 30) });
+    const plan = await planParts(draft);
+    assert.deepEqual([plan.partSize, plan.parts], [256 * 2 ** 20, 256]);
+    for (const options of [{}, { partSize: 'auto' as const }, { partSize: null, workers: null }, { workers: 200 }])
+      assert.equal((await planParts(draft, options)).id, plan.id);
+    const few = await planParts(draft, { workers: 1 });
+    assert.deepEqual([few.partSize, few.parts], [1024 * 2 ** 20, 64]);
+    // A given size counts, whatever the number of workers.
+    const given = await planParts(draft, { partSize: 2 ** 30, workers: 1000 });
+    assert.equal(given.id, (await planParts(draft, { partSize: 2 ** 30 })).id);
+  });
+
   it('refuses part sizes and drafts of the wrong type', async (t) => {
     const pathRoot = await temporaryFolder(t);
     await writeTree(pathRoot, { a: 5 });
     const draft = new TorrentCreate({ pathRoot });
-    for (const partSize of [0, -1, 1.5, '1', Number.NaN])
+    for (const workers of [0, -1, 1.5, 'auto', Number.NaN])
+      await assert.rejects(planParts(draft, { workers: workers as never }), { code: 'ERR_INVALID_ARGUMENT' });
+    for (const partSize of [0, -1, 1.5, '1', 'AUTO', Number.NaN])
       await assert.rejects(planParts(draft, { partSize: partSize as never }), { code: 'ERR_INVALID_ARGUMENT' });
     for (const bad of [undefined, null, {}, { pathRoot }, Object.create(draft.fields)])
       await assert.rejects(planParts(bad as never), { code: 'ERR_INVALID_ARGUMENT' });

@@ -32,7 +32,7 @@ usage, 75 try again (parts are missing; --json lists them), 130 cancelled.`;
 
 export function addJoin(program: Command): void {
   const command = program.command('join').description('make the torrent of a plan from its hashed parts');
-  partsOptions(command, 'folder of the hashed parts')
+  partsOptions(command, 'the hashed parts')
     .option(
       '-o, --output <file>',
       'the torrent file, or - for standard output (default: NAME.torrent in the current folder)',
@@ -46,11 +46,11 @@ export function addJoin(program: Command): void {
 }
 
 async function run(file: string, options: JoinOptions, signal: AbortSignal): Promise<void> {
-  const { parts: folder, root, allowHost, recheck, magnet, force = false, json, quiet } = options;
-  const [{ openerOf, readPlan }, { joinParts }, { folderStore }] = await Promise.all([
+  const { parts, root, recheck, magnet, force = false, json, quiet } = options;
+  const [{ openingOf, readPlan }, { joinParts }, { storeOf }] = await Promise.all([
     import('../parts/read-plan.ts'),
     import('../../parts/join-parts.ts'),
-    import('../../parts/store.ts'),
+    import('../parts/store-of.ts'),
   ]);
   const plan = await readPlan(file);
   const { id } = plan;
@@ -58,11 +58,11 @@ async function run(file: string, options: JoinOptions, signal: AbortSignal): Pro
   await requireWritable(target, { ...options, output: target });
   const started = process.uptime();
   const mtime = new Date();
-  const store = folderStore(folder);
-  const get = (index: number) => store.get(id, index);
+  const store = storeOf(parts);
+  const get = (index: number, most: number) => store.get(id, index, most);
   const output = fileOf(target);
-  const open = recheck ? openerOf(plan, allowHost) : undefined;
-  const torrent = await joinParts(plan, get, { root, recheck, outputPath: output, signal, open });
+  const opening = recheck ? openingOf(plan, options) : {};
+  const torrent = await joinParts(plan, get, { root, recheck, outputPath: output, signal, ...opening });
   await writeTorrent(torrent, target, { force, mtime });
   const seconds = process.uptime() - started;
   const { nFiles, totalSize, torrentVersion: version, name } = torrent;

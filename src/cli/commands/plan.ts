@@ -1,10 +1,11 @@
 /** `metainfo plan`: tells everything about a torrent that is known before its content is read. */
 import type { Command } from 'commander';
+import { invalidArgument } from '../../errors/guard.ts';
 import { readCommandLine } from '../config/command-line.ts';
 import { configFileOptions } from '../config/load.ts';
 import { createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
-import { parsePositiveSize } from '../options/option-values.ts';
+import { parseCount, parsePartSize } from '../options/option-values.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 
 const EXAMPLES = `
@@ -13,6 +14,7 @@ Examples:
   metainfo plan album -p -t udp://a:6969/x --strict
   metainfo plan album -k v1 --json
   metainfo plan /data/set -o plan.json --part-size 16GiB
+  metainfo plan /data/set --part-size auto --workers 40
 
 plan takes the options of create and does the same as create --dry-run: it lists
 the files, reads none of them and writes nothing.
@@ -24,6 +26,12 @@ and metainfo join makes the torrent.
 Exit codes: 0 the torrent can be created, 1 a finding is an error, 2 wrong
 usage.`;
 
+/** The options of plans for other machines. */
+interface PartOptions {
+  partSize?: number | 'auto';
+  workers?: number;
+}
+
 export function addPlan(program: Command): void {
   const command = program
     .command('plan')
@@ -34,18 +42,25 @@ export function addPlan(program: Command): void {
   if (output) output.description = 'the torrent file that create would write; with --part-size, the plan';
   configFileOptions(command)
     .optionsGroup('Other machines:')
-    .option('--part-size <size>', 'write the plan to the output, in parts of this much content', parsePositiveSize)
+    .option(
+      '--part-size <size>',
+      'write the plan to the output, in parts of this much content; auto suits the content',
+      parsePartSize,
+    )
+    .option('--workers <n>', 'with --part-size auto: about how many workers hash at once (default: 256)', parseCount)
     .optionsGroup('Output:')
     .helpOption('-h, --help', 'display help for command')
     .addHelpText('after', EXAMPLES)
-    .action(async (paths: string[], { partSize }: { partSize?: number }) => {
+    .action(async (paths: string[], { partSize, workers }: PartOptions) => {
       // Not interruptible: a configuration file can be a pipe without a writer.
       const optionsFor = await readCommandLine(command);
       await interruptible(async (signal) => {
         const options = optionsFor(paths);
+        if (workers !== undefined && partSize !== 'auto')
+          throw invalidArgument('--workers chooses the part size: give --part-size auto, or omit --workers');
         if (partSize === undefined) return showPlan(paths, options, signal);
         const { planInParts } = await import('../parts/plan-in-parts.ts');
-        return planInParts(paths, { ...options, partSize }, signal);
+        return planInParts(paths, { ...options, partSize, workers }, signal);
       });
     });
 }

@@ -32,7 +32,7 @@ export interface PlannedInParts {
  */
 export async function planned(
   paths: readonly string[],
-  options: CreateOptions & { partSize: number | undefined },
+  options: CreateOptions & { partSize: number | 'auto' | undefined; workers?: number | undefined },
   {
     output,
     signal,
@@ -49,10 +49,10 @@ export async function planned(
       await writeLines(await findingLines(findings.filter(({ code }) => !code.startsWith('ERR_'))), stderr);
     refuse(findings);
   };
-  const { partSize } = options;
+  const { partSize, workers } = options;
   const draft = new TorrentCreate(fields);
   const root = await nameOf?.(draft.pathRoot);
-  const planOptions = { ...generateOptions(options), outputPath: output, signal, onPlan, partSize, root };
+  const planOptions = { ...generateOptions(options), outputPath: output, signal, onPlan, partSize, workers, root };
   const plan = await planParts(draft, planOptions).catch((error: unknown) => {
     throw explained(error, options);
   });
@@ -62,7 +62,7 @@ export async function planned(
 /** Plans a torrent in parts, writes the plan and reports it. */
 export async function planInParts(
   paths: readonly string[],
-  options: CreateOptions & { partSize: number },
+  options: CreateOptions & { partSize: number | 'auto'; workers?: number | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const target = await targetFor(paths, options, '.plan.json');

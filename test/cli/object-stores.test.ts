@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { redisMissing, redisServer } from '../support/redis.ts';
+import { type S3Server, s3Server } from '../support/s3.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { bytesOf, metainfo, start } from './run.ts';
+
+const KIB = 1024;
+
+/** A working folder with content, its plan of four parts, the torrent that `create` makes, and a bucket. */
+async function setUp(t: TestContext) {
+  const s3 = await s3Server(t);
+  const cwd = await temporaryFolder(t);
+  await writeTree(cwd, { 'set/a': 150 * KIB, 'set/b c/d+é': 60 * KIB, 'set/empty': 0, 'aws/.keep': 0 });
+  const env = { ...s3.env, HOME: path.join(cwd, 'aws') };
+  const run = (...args: string[]) => metainfo(args, { cwd, env });
+  const planned = await run('plan', 'set', '-o', 'plan.json', '--part-size', '64KiB', '-l', '16KiB');
+  assert.deepEqual([planned.code, planned.stderr], [0, '']);
+  await run('create', 'set', '-l', '16KiB', '-o', 'created.torrent');
+  return { s3, cwd, env, run };
+}
+
+async function upload(s3: S3Server, cwd: string) {
+  for (const file of ['a', 'b c/d+é', 'empty'])
+    await s3.upload(
+      `content/set/${file.split('/').map(encodeURIComponent).join('/')}`,
+      await readFile(path.join(cwd, 'set', file)),
+    );
+}
+
+describe('hash-part and join with an object store', () => {
+  it('make the same torrent as create, in processes at the same time, through a store that fails 5 % of all calls', async (t) => {
+    const { s3, cwd, run } = await setUp(t);
+    s3.handle = ({ index, response, pass }) =>
+      index % 20 !== 2 ? void pass() : index % 40 === 2 ? response.destroy() : response.writeHead(503).end();
+    const hash = (index: number) =>
+      run('hash-part', 'plan.json', '--index', String(index), '--parts', 's3://jobs/parts');
+    const join = () => run('join', 'plan.json', '--parts', 's3://jobs/parts', '-o', 'joined.torrent');
+    const two = await Promise.all([0, 1].map(hash));
+    for (const { code, stderr, stdout } of two) assert.deepEqual([code, stderr, /hashed/.test(stdout)], [0, '', true]);
+    const early = await join();
+    assert.equal(early.code, 75);
+    assert.match(early.stderr, /2 of 4 parts are missing \(2, 3\)/);
+    await Promise.all([2, 3].map(hash));
+    assert.match((await hash(3)).stdout, /part 3: it is there already/);
+    const joined = await join();
+    assert.deepEqual([joined.code, joined.stderr], [0, '']);
+    assert.ok((await bytesOf(cwd, 'joined.torrent')).equals(await bytesOf(cwd, 'created.torrent')));
+  });
+
+  it('hashes a damaged part again', async (t) => {
+    const { s3, cwd, run } = await setUp(t);
+    const { id } = JSON.parse(String(await bytesOf(cwd, 'plan.json')));
+    const hash = () => run('hash-part', 'plan.json', '--index', '1', '--parts', 's3://jobs/parts');
+    for (const damage of ['short', 'x'.repeat(100_000)]) {
+      await s3.upload(`parts/${id}/1.part`, Buffer.from(damage));
+      assert.match((await hash()).stdout, /part 1: hashed/);
+    }
+    assert.match((await hash()).stdout, /part 1: it is there already/);
+  });
+
+  it('reads the planned files below --content-url, in S3', async (t) => {
+    const { s3, cwd, run } = await setUp(t);
+    await upload(s3, cwd);
+    await rm(path.join(cwd, 'set'), { recursive: true });
+    const content = ['--parts', 's3://jobs/parts', '--content-url', 's3://jobs/content/set/'];
+    for (const index of ['0', '1', '2', '3']) {
+      const { code, stderr } = await run('hash-part', 'plan.json', '--index', index, ...content);
+      assert.deepEqual([code, stderr], [0, '']);
+    }
+    const joined = await run('join', 'plan.json', ...content, '-o', 'joined.torrent');
+    assert.deepEqual([joined.code, joined.stderr], [0, '']);
+    assert.ok((await bytesOf(cwd, 'joined.torrent')).equals(await bytesOf(cwd, 'created.torrent')));
+    await s3.upload('content/set/a', Buffer.alloc(5));
+    const changed = await run(
+      'hash-part',
+      'plan.json',
+      '--index',
+      '0',
+      '--parts',
+      'other',
+      '--content-url',
+      's3://jobs/content/set',
+    );
+    assert.equal(changed.code, 1);
+    assert.match(
+      changed.stderr,
+      /a changed after it was planned: its size went from 153600 to 5 bytes.*\[ERR_FILE_CHANGED\]/,
+    );
+  });
+
+  it('notices an object that is replaced while it is read', async (t) => {
+    const { s3, cwd, run } = await setUp(t);
+    await upload(s3, cwd);
+    let reads = 0;
+    s3.handle = async ({ request, pass }) => {
+      if (/content\/set\/a$/.test(request.url ?? '')) reads += 1;
+      if (reads === 2) await s3.upload('content/set/a', Buffer.alloc(150 * KIB, 'new'));
+      await pass();
+    };
+    const args = ['--index', '0', '--parts', 'parts', '--content-url', 's3://jobs/content/set'];
+    const { code, stderr } = await run('hash-part', 'plan.json', ...args);
+    assert.equal(code, 1);
+    assert.match(stderr, /s3:\/\/jobs\/content\/set\/a: the file was replaced while it was read.*\[ERR_FILE_CHANGED\]/);
+  });
+
+  it('names the package that signs requests if it is missing, and the variables of the keys', async (t) => {
+    const { cwd, env, run } = await setUp(t);
+    const text = `const { Module } = require('node:module');
+      const resolve = Module._resolveFilename;
+      Module._resolveFilename = (name, ...rest) => resolve(name === 'aws4fetch' ? 'not-installed' : name, ...rest);`;
+    await writeFile(path.join(cwd, 'hide.cjs'), text);
+    const args = ['hash-part', 'plan.json', '--index', '0', '--parts', 's3://jobs/parts'];
+    const hidden = { ...env, NODE_OPTIONS: `--require=${path.join(cwd, 'hide.cjs')}` };
+    const missing = await metainfo(args, { cwd, env: hidden });
+    assert.equal(missing.code, 2);
+    assert.match(
+      missing.stderr,
+      /S3 needs a package that is not installed: npm install aws4fetch.*\[ERR_INVALID_ARGUMENT\]/,
+    );
+    const keyless = await metainfo(args, { cwd, env: { ...env, AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' } });
+    assert.deepEqual([keyless.code, /set AWS_ACCESS_KEY_ID and/.test(keyless.stderr)], [2, true]);
+    assert.equal((await run(...args)).code, 0);
+  });
+
+  it('needs a URL as --content-url, and a known scheme of the store', async (t) => {
+    const { run } = await setUp(t);
+    const args = ['hash-part', 'plan.json', '--index', '0'];
+    const folder = await run(...args, '--parts', 'parts', '--content-url', 'set');
+    assert.deepEqual([folder.code, /needs a URL: s3:/.test(folder.stderr)], [2, true]);
+    const secret = await run(...args, '--parts', 'ftp://me:geheim@host/');
+    assert.equal(secret.code, 2);
+    assert.match(secret.stderr, /a part store cannot have the scheme ftp/);
+    assert.ok(!secret.stderr.includes('geheim'));
+    const keys = await run(...args, '--parts', 's3://me:geheim@host/');
+    assert.deepEqual([keys.code, keys.stderr.includes('geheim')], [2, false]);
+    const nobody = await run(...args, '--parts', 'http://me:geheim@127.0.0.1:9/');
+    assert.deepEqual([nobody.code, nobody.stderr.includes('geheim')], [75, false]);
+  });
+});
+
+describe('metainfo worker and create --queue with an object store', { skip: redisMissing() }, () => {
+  it('make the same torrent as create', async (t) => {
+    const { s3, cwd, env, run } = await setUp(t);
+    const redis = await redisServer(t);
+    const shared = ['--root', 'data=set', '--store', 's3://jobs/store'];
+    for (let i = 0; i < 2; i += 1) {
+      const worker = start(['worker', '--redis', redis.url, ...shared], { cwd, env });
+      t.after(async () => void worker.kill('SIGKILL'));
+    }
+    const queue = ['--queue', redis.url, ...shared, '--part-size', '64KiB'];
+    const created = await run('create', 'set', '-l', '16KiB', '-o', 'set/queued.torrent', ...queue);
+    assert.deepEqual([created.code, created.stderr.replace(/\r.*/s, '')], [0, created.stderr.replace(/\r.*/s, '')]);
+    assert.ok((await bytesOf(cwd, 'set/queued.torrent')).equals(await bytesOf(cwd, 'created.torrent')));
+    const verified = await run('verify', 'created.torrent', 'set', ...queue);
+    assert.match(verified.stdout, /set: complete/);
+    assert.ok(s3.requests.some((line) => /^PUT \/jobs\/store\/[0-9a-f]{64}\/0\.part$/.test(line)));
+  });
+});
+
+describe('metainfo store', () => {
+  const ID = 'ab'.repeat(32);
+  const OTHER = 'cd'.repeat(32);
+  const OLD = new Date(Date.now() - 10 * 86_400_000);
+
+  it('lists and prunes a folder, and leaves everything else', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const mine = [
+      `${ID}/plan.json`,
+      `${ID}/0.part`,
+      `${ID}/12.part`,
+      `${OTHER}/items-0.json`,
+      `${OTHER}/results-0.json`,
+    ];
+    const others = [`${ID}/note.txt`, `${ID}/01.part`, 'x/0.part', `${'AB'.repeat(32)}/0.part`, 'plan.json'];
+    await writeTree(cwd, Object.fromEntries([...mine, ...others].map((file) => [`store/${file}`, 1024])));
+    await rm(path.join(cwd, 'store', ID, 'note.txt'));
+    await writeFile(path.join(cwd, 'store', ID, 'note.txt'), 'x');
+    for (const file of [...mine, ...others]) await utimes(path.join(cwd, 'store', file), OLD, OLD);
+    // The last result of the batch is new: the batch is in progress.
+    await utimes(path.join(cwd, 'store', OTHER, 'results-0.json'), new Date(), new Date());
+    const run = (...args: string[]) => metainfo(['store', ...args, '--store', 'store'], { cwd });
+    const listed = await run('ls');
+    assert.deepEqual([listed.code, listed.stderr], [0, '']);
+    assert.equal(
+      listed.stdout.replace(/\d+ s\n/, '0 s\n'),
+      `id${' '.repeat(64)}what                     size   age\n` +
+        `${ID}  plan, 2 parts           3 KiB  10 d\n` +
+        `${OTHER}  batch: 1 job, 1 result  2 KiB   0 s\n` +
+        'store: 2 plans, 5 objects, 5 KiB\n',
+    );
+    const dry = await run('prune', '--older', '7d', '--dry-run');
+    assert.deepEqual([dry.code, dry.stdout], [0, 'store: would delete 1 plan, 3 objects, 3 KiB\n']);
+    const wrong = await run('prune', '--older', '7 days');
+    assert.deepEqual([wrong.code, /Expected a duration such as/.test(wrong.stderr)], [2, true]);
+    const pruned = await run('prune', '--older', '7d', '--json');
+    const { deleted, ...rest } = JSON.parse(pruned.stdout);
+    assert.deepEqual(rest, { store: 'store', dryRun: false, plans: 1, objects: 3, size: 3072, kept: 1 });
+    assert.deepEqual([deleted.length, deleted[0].id, deleted[0].what], [1, ID, 'plan, 2 parts']);
+    for (const file of [...others, `${OTHER}/items-0.json`]) await readFile(path.join(cwd, 'store', file));
+    await assert.rejects(readFile(path.join(cwd, 'store', ID, '0.part')), { code: 'ENOENT' });
+    assert.equal((await run('prune', '--older', '7d')).stdout, 'store: deleted 0 plans, 0 objects, 0 B\n');
+    assert.equal((await run('prune', '--older', '0s')).stdout, 'store: deleted 1 plan, 2 objects, 2 KiB\n');
+  });
+
+  it('fails for a folder that is missing, and for a web server', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const missing = await metainfo(['store', 'ls', '--store', 'none'], { cwd });
+    assert.deepEqual([missing.code, /none: no such file or folder.*\[ERR_NOT_FOUND\]/.test(missing.stderr)], [1, true]);
+    const web = await metainfo(['store', 'ls', '--store', 'https://me:geheim@host/a'], { cwd });
+    assert.equal(web.code, 2);
+    assert.match(web.stderr, /A web server cannot list its objects/);
+    const usage = await metainfo(['store', 'prune', '--store', 'x'], { cwd });
+    assert.equal(usage.code, 2);
+  });
+
+  it('lists and prunes a bucket, and reports what it could not delete', async (t) => {
+    const { s3, run } = await setUp(t);
+    for (const key of [`${ID}/plan.json`, `${ID}/0.part`, `${OTHER}/0.part`, 'other'])
+      await s3.upload(`a b/${key}`, Buffer.alloc(1024));
+    const store = ['--store', 's3://jobs/a b'];
+    const { plans, objects, size } = JSON.parse((await run('store', 'ls', '--json', ...store)).stdout);
+    assert.deepEqual([plans.length, objects, size], [2, 3, 3072]);
+    s3.handle = ({ request, response, pass }) =>
+      request.method === 'DELETE' && request.url?.includes(OTHER) ? response.writeHead(403).end() : void pass();
+    const failed = await run('store', 'prune', '--older', '0', ...store);
+    assert.equal(failed.code, 75);
+    assert.match(
+      failed.stderr,
+      /1 object of s3:\/\/jobs\/a b could not be deleted \(1 plan, 2 objects, 2 KiB were deleted\)/,
+    );
+    s3.handle = null;
+    assert.equal(
+      (await run('store', 'prune', '--older', '0', ...store)).stdout,
+      's3://jobs/a b: deleted 1 plan, 1 object, 1 KiB\n',
+    );
+    assert.ok(s3.requests.every((line) => !/^DELETE .*other$/.test(line)));
+  });
+});
