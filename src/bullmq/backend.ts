@@ -2,12 +2,13 @@
 import {
   type BackendClasses,
   type ConnectionOptions,
-  createPostgresBackend,
   createRedisBackend,
+  type PostgresConnectionOptions,
   type RedisQueueBackend,
   withBackend,
 } from 'bullmq';
 import { refused, shown } from './failures.ts';
+import { SharedPostgres } from './postgres.ts';
 
 /** The server of the queues: a URL (`redis:`, `rediss:`, `valkey:`, `postgres:`), or the options that BullMQ takes. */
 export type QueueConnection = string | object;
@@ -28,12 +29,30 @@ export interface QueueOptions {
    * @default 'metainfo'
    */
   prefix?: string | undefined;
+  /**
+   * The telemetry of BullMQ, such as `new BullMQOtel('hashing')` of the package `bullmq-otel`: a span for each job, from the producer to
+   * the worker.
+   *
+   * @default none
+   */
+  telemetry?: object | undefined;
 }
+
+/** A queue of BullMQ. */
+export type BullQueue = InstanceType<Backend['classes']['Queue']>;
 
 /** The constructors of BullMQ for a server, and the options that each of them takes. Their types are those of Redis for all servers. */
 export interface Backend {
   classes: BackendClasses<RedisQueueBackend, ConnectionOptions>;
-  options: { connection: never; prefix: string };
+  options: { connection: never; prefix: string; telemetry?: never };
+  /** The clock of the server, in milliseconds since 1970; NaN if it does not tell. */
+  time(queue: BullQueue): Promise<number>;
+  /** The ids of the processes whose workers take jobs of a queue. */
+  workersOf(queue: BullQueue, root: string): Promise<string[]>;
+  /** Tells others which roots this process serves, where connections do not do that by themselves. */
+  announce(): Promise<unknown>;
+  /** Ends the connections that all queues share. */
+  end(): Promise<void>;
 }
 
 const SCHEMES: Readonly<Record<string, 'redis' | 'postgres'>> = {
@@ -50,12 +69,13 @@ const SERVER_KEYS = ['host', 'path', 'url', 'sentinels', 'duplicate'] as const;
 /**
  * The backend for a connection.
  *
- * @param closing Aborted when connections by a URL of Redis need not be tried again.
+ * @param worker.closing Aborted when connections by a URL of Redis need not be tried again.
+ * @param worker.roots The roots that this process serves.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; no message has the credentials of a URL
  */
 export function backendOf(
-  { connection, backend: given, prefix = 'metainfo' }: QueueOptions,
-  closing?: AbortSignal,
+  { connection, backend: given, prefix = 'metainfo', telemetry }: QueueOptions,
+  { closing, roots = [] }: { closing?: AbortSignal; roots?: readonly string[] } = {},
 ): Backend {
   const url = typeof connection === 'string' || connection instanceof URL ? parsed(String(connection)) : null;
   const isObject = typeof connection === 'object' && connection !== null;
@@ -71,19 +91,55 @@ export function backendOf(
     );
   if (url && SCHEMES[url.protocol] !== backend)
     throw refused(`backend is ${backend}, but the URL starts with ${url.protocol}`);
+  if (telemetry !== undefined && (typeof telemetry !== 'object' || telemetry === null || !('tracer' in telemetry)))
+    throw refused(
+      `telemetry must be the telemetry of BullMQ, such as new BullMQOtel('hashing'), not ${shown(telemetry)}`,
+    );
+  const common = { prefix, ...(telemetry && { telemetry: telemetry as never }) };
   if (backend === 'postgres') {
-    const options = url ? { connectionString: url.href } : (connection as object);
-    return {
-      classes: withBackend(createPostgresBackend) as never,
-      options: {
-        connection: { schema: prefix, migrate: true, connectionTimeoutMillis: CONNECT_MS, ...options } as never,
-        prefix,
-      },
-    };
+    const given = url ? { connectionString: url.href } : (connection as object);
+    const options = { schema: prefix, migrate: true, connectionTimeoutMillis: CONNECT_MS, ...given };
+    return { ...postgresBackend(options, roots), options: { connection: options as never, ...common } };
   }
+  return { ...redisBackend(), options: { connection: redisOptions(url, connection, closing), ...common } };
+}
+
+function redisBackend(): Omit<Backend, 'options'> {
+  let first: RedisQueueBackend | undefined;
+  const create: typeof createRedisBackend = (name, options, kind = {}) => {
+    if (kind.blocking || kind.withBlockingConnection) return createRedisBackend(name, options, kind);
+    // Queues that only ask share a connection.
+    if (first) return first.forQueue(name) as RedisQueueBackend;
+    first = createRedisBackend(name, options, kind);
+    return first;
+  };
   return {
-    classes: withBackend(createRedisBackend) as never,
-    options: { connection: redisOptions(url, connection, closing), prefix },
+    classes: withBackend(create),
+    time: async (queue) =>
+      Number(/server_time_usec:(\d+)/.exec(await (await queue.getBackend().client).info())?.[1]) / 1000,
+    // Clients are named `prefix:queue:w:worker`.
+    workersOf: async (queue) =>
+      (await queue.getWorkers()).map(({ rawname, name = '' }) => (rawname ?? name).replace(/^.*:w:/, '')),
+    announce: async () => {},
+    end: async () => {},
+  };
+}
+
+function postgresBackend(
+  options: PostgresConnectionOptions & object,
+  roots: readonly string[],
+): Omit<Backend, 'options'> {
+  let shared: SharedPostgres | undefined;
+  const connection = () => {
+    shared ??= new SharedPostgres(options, roots);
+    return shared;
+  };
+  return {
+    classes: withBackend((name: string, opts: object) => connection().backend(name, opts)) as never,
+    time: () => connection().time(),
+    workersOf: (_, root) => connection().workersOf(root),
+    announce: () => connection().getListenClient(),
+    end: async () => shared?.end(),
   };
 }
 

@@ -24,7 +24,7 @@ import {
 } from '../index.ts';
 import { notInStore, refused, shown, textOf } from './failures.ts';
 import type { IndexedData, WorkerContext } from './jobs.ts';
-import { contentAt, outputAt, requireRootsOf, withoutFolders } from './roots.ts';
+import { contentAt, outputAt, requireMounted, requireRootsOf, type SeenFolders, withoutFolders } from './roots.ts';
 import { type StoredResults, storedItems, storedResults, storeObject } from './stored.ts';
 import { throwIfAborted } from './with-deadline.ts';
 import { writeOnce } from './write-once.ts';
@@ -121,13 +121,18 @@ export interface ItemResult {
 /** Small torrents that are processed at once: enough to keep the threads busy, and to write outputs in whole groups. */
 const ITEMS_AT_ONCE = 64;
 
-/** How a job of a batch runs. */
-interface BatchContext extends WorkerContext {
+/** How a job of a batch is started. */
+interface BatchJobContext extends WorkerContext {
   signal: AbortSignal;
   /** Failures that may pass are the results of their items, too: nobody tries again. */
   isLastAttempt: boolean;
   /** Whether a job that names unknown roots fails as a whole, before its first item, so that another worker takes it. */
   needsRoots: boolean;
+}
+
+/** How the items of a job run. */
+interface BatchContext extends BatchJobContext {
+  seen: SeenFolders;
 }
 
 /**
@@ -136,8 +141,9 @@ interface BatchContext extends WorkerContext {
  */
 export async function runBatchJob(
   { plan: id, index }: IndexedData,
-  context: BatchContext,
+  given: BatchJobContext,
 ): Promise<{ ok: number; failed: number }> {
+  const context: BatchContext = { ...given, seen: new Map() };
   const { store, signal } = context;
   const stored = await storedItems(store, id, index);
   if (!stored) throw notInStore(`the items ${index} of ${id}`);
@@ -176,14 +182,19 @@ async function resultOf(
   const nothing = { infohashV1: null, infohashV2: null };
   try {
     return { item: index, error: null, ...nothing, ...(await runItem(operation, item, context)) };
-  } catch (error) {
+  } catch (cause) {
+    // Where a root is gone, another worker may have it.
+    const error = await requireMounted(context.roots, placesOf(item)).then(
+      () => cause,
+      (gone: unknown) => gone,
+    );
     if (context.signal.aborted || !(context.isLastAttempt || isPermanent(error))) throw error;
     return { item: index, ok: false, error: await withoutFolders(textOf(error), context.roots), ...nothing };
   }
 }
 
 /** The places on disk that an item names. */
-function placesOf(item: unknown): unknown[] {
+export function placesOf(item: unknown): unknown[] {
   const { path: content, output, torrent } = Object(item) as Record<string, unknown>;
   return [content, output, torrent];
 }
@@ -215,10 +226,10 @@ function checkedItem<T>(item: unknown, struct: Struct<T, unknown>): T {
 
 async function create(
   { path: place, output, version = 'hybrid', fields: given, force = false }: CreateItem,
-  { roots, threads, memoryLimit, signal }: BatchContext,
+  { roots, threads, memoryLimit, signal, seen }: BatchContext,
 ): Promise<Outcome> {
-  const { path: pathRoot, beneath } = await contentAt(roots, place);
-  const target = await outputAt(roots, output);
+  const { path: pathRoot, beneath } = await contentAt(roots, place, seen);
+  const target = await outputAt(roots, output, seen);
   const fields = given ?? {};
   const unknown = Object.keys(fields).find((key) => !FIELDS.includes(key as keyof BatchFields));
   if (unknown !== undefined) throw refused(`an item of a batch cannot have the field ${shown(unknown)}`);
@@ -236,18 +247,18 @@ async function create(
 
 async function verifyItem(
   { torrent: file, path: place }: VerifyItem,
-  { roots, threads, memoryLimit, signal }: BatchContext,
+  { roots, threads, memoryLimit, signal, seen }: BatchContext,
 ): Promise<Outcome> {
-  const from = await contentAt(roots, file);
+  const from = await contentAt(roots, file, seen);
   const torrent = await Torrent.read(from.path, { beneath: from.beneath, signal });
-  const { path: content, beneath } = await contentAt(roots, place);
+  const { path: content, beneath } = await contentAt(roots, place, seen);
   const { ok, goodBytes, totalSize } = await verify(torrent, content, { threads, memoryLimit, beneath, signal });
   const { infohashV1, infohashV2 } = torrent;
   return { ok, goodBytes, totalSize, infohashV1, infohashV2 };
 }
 
-async function validate({ torrent: file }: ValidateItem, { roots, signal }: BatchContext): Promise<Outcome> {
-  const { path: from, beneath } = await contentAt(roots, file);
+async function validate({ torrent: file }: ValidateItem, { roots, signal, seen }: BatchContext): Promise<Outcome> {
+  const { path: from, beneath } = await contentAt(roots, file, seen);
   try {
     const { infohashV1, infohashV2 } = await Torrent.read(from, { beneath, signal });
     return { ok: true, infohashV1, infohashV2 };

@@ -8,8 +8,19 @@ export function refused(problem: string): MetainfoError {
   return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
 }
 
-/** A job names a root that this worker does not have. Another worker may have it. */
-export class UnknownRootError extends MetainfoError {}
+/** Another worker may be able to run a job: this one lacks a root, the job was planned by a newer version, or the store refuses it. */
+export class OtherWorkerError extends MetainfoError {
+  /** How often a job may start before it fails: for half an hour or longer, a worker that can run it may come. */
+  readonly passes: number = 1000;
+}
+
+/** How often a job is passed on for want of a root: the worker that has it may be away for hours. */
+export const ROOT_PASSES = 5000;
+
+/** A job names a root that this worker does not have. */
+export class UnknownRootError extends OtherWorkerError {
+  override readonly passes = ROOT_PASSES;
+}
 
 /** Describes a value in a message. */
 export function shown(value: unknown): string {
@@ -60,6 +71,11 @@ export function publicError(error: unknown): MetainfoError {
 /** The failure of a torrent that somebody has cancelled: no retry. */
 export function cancelledError(): Error {
   return new UnrecoverableError('ERR_ABORTED: The torrent was cancelled.');
+}
+
+/** The error of those who wait for a torrent that somebody has cancelled. */
+export function wasCancelledError(): MetainfoError {
+  return new MetainfoError('ERR_ABORTED', 'The torrent was cancelled.');
 }
 
 /** The error of a part store that lacks what somebody needs. Another worker may have the right store. */

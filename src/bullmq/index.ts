@@ -16,7 +16,18 @@ export type {
   ValidateItem,
   VerifyItem,
 } from './batch-job.ts';
-export type { AddTorrentOptions, JoinedTorrent, QueuedBatch, QueuedTorrent, QueueProgress } from './queued.ts';
+export type { ResultsOptions } from './batches.ts';
+export type { OnNoWorker } from './job-waits.ts';
+export type {
+  AddTorrentOptions,
+  DoneOptions,
+  JoinedTorrent,
+  QueuedBatch,
+  QueuedTorrent,
+  QueueProgress,
+} from './queued.ts';
+export type { QueueCounts, RootCounts } from './root-queues.ts';
 export type { Roots } from './roots.ts';
-export { TorrentQueue, type TorrentQueueOptions } from './torrent-queue.ts';
+export type { JobKind } from './settings.ts';
+export { type QueueEngine, type QueueEngineOptions, TorrentQueue, type TorrentQueueOptions } from './torrent-queue.ts';
 export { createWorkers, type EndedJob, type Workers, type WorkersOptions } from './workers.ts';

@@ -23,7 +23,8 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
     const end = Math.min(plan.parts, data.next + MAX_CHILDREN);
     const parent = { id: job.id as string, queue: job.queueQualifiedName };
     const indexes = Array.from({ length: end - data.next }, (_, i) => data.next + i);
-    await queues.parts.addBulk(indexes.map((index) => partJob(plan.id, index, { parent })));
+    const priority = job.opts.priority ? { priority: job.opts.priority } : {};
+    await queues.parts.addBulk(indexes.map((index) => partJob(plan.id, index, { parent, ...priority })));
     await job.updateData({ ...data, next: end });
     // An earlier cancel() did not see these parts.
     await requireWanted();
@@ -36,12 +37,12 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
   const { path: root, beneath } = await contentAt(roots, plan.root);
   const output = await outputAt(roots, request.output);
   let asked = performance.now();
-  const get = async (index: number) => {
+  const get = async (index: number, most: number) => {
     if (performance.now() - asked > CHECK_MS) {
       await requireWanted();
       asked = performance.now();
     }
-    return store.get(plan.id, index);
+    return store.get(plan.id, index, most);
   };
   const torrent = await joinParts(plan, get, { root, beneath, outputPath: output.path, open, signal });
   await requireWanted();

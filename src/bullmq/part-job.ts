@@ -1,6 +1,6 @@
 /** Hashes a part of a plan. */
 import type { Job } from 'bullmq';
-import { AbortError, hashPart, type Progress, storePart } from '../index.ts';
+import { AbortError, type PartStore, type Progress, storePart } from '../index.ts';
 import { cancelledError } from './failures.ts';
 import { giveBack, indexedData, type JobContext } from './jobs.ts';
 import { contentAt } from './roots.ts';
@@ -32,13 +32,19 @@ export async function runPart(job: Job, { token, signal, context }: JobContext):
   const { path: root, beneath } = await contentAt(roots, plan.root);
   const stop = AbortSignal.any([signal, unwanted.signal]);
   const options = { root, beneath, threads, memoryLimit, open, signal: stop, onProgress };
+  const put: PartStore['put'] = async (...part) => {
+    if (await isCancelled()) throw cancelledError();
+    await store.put(...part);
+  };
   try {
     // A verification must read the content: its parts are never taken from the store.
-    if (!isVerification) return await storePart(plan, index, store, options);
-    const sealed = await hashPart(plan, index, options);
-    if (await isCancelled()) throw cancelledError();
-    await store.put(id, index, sealed);
-    return { hashed: true };
+    const { hashed, bytes } = await storePart(
+      plan,
+      index,
+      isVerification ? { get: async () => null, put } : store,
+      options,
+    );
+    return { hashed, bytes: hashed ? bytes : 0 };
   } catch (error) {
     if (!(unwanted.signal.aborted && error instanceof AbortError)) throw error;
     // The torrent may have been queued again in the meantime.

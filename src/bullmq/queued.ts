@@ -2,6 +2,8 @@
 import { enums, integer, is, min, nullable, pattern, string, type } from 'superstruct';
 import { MetainfoError, type TorrentVersion } from '../index.ts';
 import type { ItemResult } from './batch-job.ts';
+import type { ResultsOptions } from './batches.ts';
+import type { OnNoWorker } from './job-waits.ts';
 
 /** Where the torrent file of a queued torrent will be. */
 export interface AddTorrentOptions {
@@ -19,6 +21,27 @@ export interface AddTorrentOptions {
    * @default false
    */
   force?: boolean | undefined;
+  /**
+   * Jobs of a smaller number run earlier, from 1 to 2097152; those without one run first.
+   *
+   * @default none
+   */
+  priority?: number | undefined;
+  /** Cancels queuing. A torrent that was queued before stays in the queue. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How to wait for a queued torrent. */
+export interface DoneOptions {
+  /** Ends the wait. The torrent stays in the queue. */
+  signal?: AbortSignal | undefined;
+  /** Called now and then, and when the torrent is written. */
+  onProgress?: ((progress: QueueProgress) => unknown) | undefined;
+  /**
+   * Called with the name of a root that has had no connected worker for ten seconds; again if one comes and goes. The torrent stays in
+   * the queue, but what this function throws ends the wait.
+   */
+  onNoWorker?: OnNoWorker | undefined;
 }
 
 /** How far a queued torrent is. */
@@ -77,21 +100,21 @@ export interface QueuedTorrent {
   /** Whether an earlier call has queued it, and it was still running. */
   attached: boolean;
   /** Tells how far it is. */
-  progress(): Promise<QueueProgress>;
+  progress(options?: { signal?: AbortSignal | undefined }): Promise<QueueProgress>;
   /**
    * Waits for the torrent.
    *
    * @throws {MetainfoError} the error of the part or of the join that failed; `ERR_ABORTED` if somebody has cancelled the torrent;
-   *   `ERR_QUEUE`, also if its jobs are no longer in the queue
+   *   `ERR_QUEUE`, also if its jobs are no longer in the queue, or if the queue is closed
    * @throws {AbortError} if the signal fires: the torrent stays in the queue
    */
-  done(options?: { signal?: AbortSignal; onProgress?: (progress: QueueProgress) => unknown }): Promise<JoinedTorrent>;
+  done(options?: DoneOptions): Promise<JoinedTorrent>;
   /**
    * Cancels the torrent: parts that wait are removed, and running ones end within seconds. It is not written, unless it is being written.
    *
    * @returns False if it has ended before, or was written anyway.
    */
-  cancel(): Promise<boolean>;
+  cancel(options?: { signal?: AbortSignal | undefined }): Promise<boolean>;
 }
 
 /** A batch in the queue. */
@@ -101,7 +124,8 @@ export interface QueuedBatch {
   /** The number of jobs. */
   jobs: number;
   /**
-   * The results in the order of the items, as soon as their jobs have ended. If a job fails, or is lost, so do its items without a result.
+   * The results, as soon as their jobs have ended. If a job fails, or is lost, so do its items without a result. Results that were read are deleted
+   * from the store: a second reading fails with `ERR_QUEUE` unless the first one was told to `keep` it.
    */
-  results(options?: { signal?: AbortSignal }): AsyncIterable<ItemResult>;
+  results(options?: ResultsOptions): AsyncIterable<ItemResult>;
 }

@@ -1,6 +1,7 @@
 /** The named roots of a worker: all paths of its jobs stay beneath them. */
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { MetainfoError } from '../index.ts';
 import { refused, shown, UnknownRootError } from './failures.ts';
 
@@ -19,15 +20,24 @@ export function checkedRoots(roots: unknown): Roots {
   const entries = isObject ? Object.entries(roots) : [];
   if (entries.length === 0)
     throw refused(`roots must name at least one folder, such as { media: '/srv/media' }, not ${shown(roots)}`);
-  for (const [name, folder] of entries) {
+  for (const [name] of entries) {
     if (!NAME.test(name))
       throw refused(
         `the name of a root has 1 to 64 letters, digits, dots, - and _, and is not . or .., unlike ${shown(name)}`,
       );
-    if (typeof folder !== 'string' || folder === '' || folder.includes('\0'))
-      throw refused(`the root ${name} must be a folder, not ${shown(folder)}`);
   }
-  return Object.fromEntries(entries.map(([name, folder]) => [name, path.resolve(folder as string)]));
+  return Object.fromEntries(entries.map(([name, folder]) => [name, path.resolve(folderOf(name, folder))]));
+}
+
+/** The path of a folder, or of a `file:` URL. */
+function folderOf(name: string, folder: unknown): string {
+  try {
+    const text = typeof folder === 'string' ? folder : fileURLToPath(folder as URL);
+    if (text !== '' && !text.includes('\0')) return text;
+  } catch {
+    // The same as any other value.
+  }
+  throw refused(`the root ${name} must be a folder, not ${shown(folder)}`);
 }
 
 /** A path of a job, and the root that it must not leave. */
@@ -36,7 +46,16 @@ export interface Place {
   beneath: string;
 }
 
-async function placeOf(roots: Roots, place: unknown): Promise<Place & { below: string }> {
+/** The folders that a job has looked at, so that it looks at each of them once. */
+export type SeenFolders = Map<string, Promise<unknown>>;
+
+function once<T>(seen: SeenFolders, key: string, look: () => Promise<T>): Promise<T> {
+  const found = seen.get(key) ?? look();
+  seen.set(key, found);
+  return found as Promise<T>;
+}
+
+async function placeOf(roots: Roots, place: unknown, seen: SeenFolders): Promise<Place & { below: string }> {
   const text = typeof place === 'string' ? place : '';
   const [name = '', ...components] = text.split('/');
   const below = components.join('/');
@@ -46,13 +65,28 @@ async function placeOf(roots: Roots, place: unknown): Promise<Place & { below: s
     throw outside(text, 'its root');
   if (below.includes('\0')) throw refused(`a path must have no NUL, unlike ${shown(text)}`);
   const beneath = roots[name] as string;
-  await requireRoot(beneath);
+  await once(seen, `root ${beneath}`, () => requireRoot(beneath));
   return { path: path.join(beneath, below), beneath, below };
+}
+
+/**
+ * The name of the root of a place, which may be any value: the text before the first slash. Null if no root can have it.
+ */
+export function rootOf(place: unknown): string | null {
+  const name = typeof place === 'string' ? (place.split('/', 1)[0] as string) : '';
+  return NAME.test(name) ? name : null;
+}
+
+/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a place that begins with no name of a root */
+export function requiredRoot(place: unknown): string {
+  const name = rootOf(place);
+  if (name !== null) return name;
+  throw refused(`a path must begin with the name of a root, as in NAME/path, unlike ${shown(place)}`);
 }
 
 function requireNamed(roots: Roots, name: string): void {
   if (Object.hasOwn(roots, name)) return;
-  if (!NAME.test(name)) throw refused(`a path must begin with the name of a root, unlike ${shown(name)}`);
+  requiredRoot(name);
   const message = `this worker has no root named ${shown(name)}: it has ${Object.keys(roots).join(', ')}.`;
   throw new UnknownRootError('ERR_INVALID_ARGUMENT', message);
 }
@@ -64,8 +98,8 @@ function requireNamed(roots: Roots, name: string): void {
  */
 export function requireRootsOf(roots: Roots, places: readonly unknown[]): void {
   for (const place of places) {
-    const name = typeof place === 'string' ? (place.split('/', 1)[0] as string) : '';
-    if (NAME.test(name)) requireNamed(roots, name);
+    const name = rootOf(place);
+    if (name !== null) requireNamed(roots, name);
   }
 }
 
@@ -74,8 +108,8 @@ export function requireRootsOf(roots: Roots, places: readonly unknown[]): void {
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown root; `ERR_PATH_OUTSIDE`; `ERR_READ` if the root is missing
  */
-export async function contentAt(roots: Roots, place: unknown): Promise<Place> {
-  const { path: found, beneath } = await placeOf(roots, place);
+export async function contentAt(roots: Roots, place: unknown, seen: SeenFolders = new Map()): Promise<Place> {
+  const { path: found, beneath } = await placeOf(roots, place, seen);
   return { path: found, beneath };
 }
 
@@ -84,15 +118,29 @@ export async function contentAt(roots: Roots, place: unknown): Promise<Place> {
  *
  * @throws {MetainfoError} as {@link contentAt}; `ERR_NOT_FOUND`, `ERR_UNREADABLE` for the folder
  */
-export async function outputAt(roots: Roots, place: unknown): Promise<Place> {
-  const { path: target, beneath, below } = await placeOf(roots, place);
+export async function outputAt(roots: Roots, place: unknown, seen: SeenFolders = new Map()): Promise<Place> {
+  const { path: target, beneath, below } = await placeOf(roots, place, seen);
   if (below === '')
     throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
   const folder = path.dirname(target);
+  await once(seen, `output ${folder}`, () => requireOutputFolder(folder, beneath));
+  return { path: target, beneath };
+}
+
+async function requireOutputFolder(folder: string, beneath: string): Promise<void> {
   const real = await realpath(folder).catch(unreadable(folder));
   const within = path.relative(await realpath(beneath), real);
   if (path.isAbsolute(within) || within.split(path.sep)[0] === '..') throw outside(folder, beneath);
-  return { path: target, beneath };
+}
+
+/**
+ * Checks that the roots of some places are still there. A job looks at them once, and they may be unmounted while it runs.
+ *
+ * @throws {MetainfoError} `ERR_READ` if a root is missing
+ */
+export async function requireMounted(roots: Roots, places: readonly unknown[]): Promise<void> {
+  const names = new Set(places.map((place) => String(place).split('/', 1)[0] as string));
+  for (const name of names) if (Object.hasOwn(roots, name)) await requireRoot(roots[name] as string);
 }
 
 function outside(place: string, root: string): MetainfoError {

@@ -1,12 +1,20 @@
 /** The names of the queues, and the settings with which workers of any size recover within seconds. */
 import type { JobsOptions } from 'bullmq';
 
-/** Hashes one part of a plan. */
-export const PARTS = 'metainfo-parts';
-/** Joins the parts of a plan: the parent of their jobs. */
-export const JOINS = 'metainfo-joins';
-/** Creates, verifies or validates some torrents of a batch. */
-export const BATCHES = 'metainfo-batches';
+/** The kinds of jobs: `part` hashes a part of a plan, `join` joins the parts, `batch` processes some torrents of a batch. */
+export type JobKind = 'part' | 'join' | 'batch';
+
+/** The kinds of jobs, and the start of the names of their queues. */
+export const QUEUES: Readonly<Record<JobKind | 'run', string>> = {
+  part: 'metainfo-parts',
+  join: 'metainfo-joins',
+  batch: 'metainfo-batches',
+  // No worker takes these: they tell which verifications are under way.
+  run: 'metainfo-runs',
+};
+
+/** The queue of the jobs of a root: a worker takes only the jobs of its roots. */
+export const queueName = (kind: keyof typeof QUEUES, root: string): string => `${QUEUES[kind]}-${root}`;
 
 /**
  * A worker that dies loses its lock after 15 s, and another one notices within 10 s. Ten such losses of one job are a worker that dies

@@ -1,19 +1,32 @@
 /** Workers of the queues: they hash parts, join them, and process batches. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Job, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
 import { func, integer, is, max, min, nullable, optional, type Struct } from 'superstruct';
-import { AbortError, type OpenObject, type PartStore, type ResourceOptions } from '../index.ts';
+import { AbortError, MetainfoError, type OpenObject, type PartStore, type ResourceOptions } from '../index.ts';
 import { backendOf, type QueueOptions } from './backend.ts';
 import { runBatchJob } from './batch-job.ts';
-import { jobError, publicError, refused, shown, textOf, UnknownRootError } from './failures.ts';
+import {
+  jobError,
+  OtherWorkerError,
+  publicError,
+  ROOT_PASSES,
+  refused,
+  shown,
+  textOf,
+  UnknownRootError,
+} from './failures.ts';
 import { giveBack, indexedData, mayPassOn, passOn, type WorkerContext } from './jobs.ts';
 import { runJoin } from './join-job.ts';
 import { runPart } from './part-job.ts';
 import { Plans } from './plans.ts';
-import { checkedRoots, type Roots, requireFolders, withoutFolders } from './roots.ts';
-import { BATCHES, JOINS, PARTS, RECOVERY } from './settings.ts';
+import { RootQueues } from './root-queues.ts';
+import { checkedRoots, requireFolders, withoutFolders } from './roots.ts';
+import { clockGuard, requireSameClock } from './server-clock.ts';
+import { type JobKind, queueName, RECOVERY } from './settings.ts';
 import { requireStore } from './stored.ts';
 import { withDeadline } from './with-deadline.ts';
+import { storeOfWorker } from './worker-store.ts';
 
 /** The options of {@link createWorkers}. */
 export interface WorkersOptions extends QueueOptions, Pick<ResourceOptions, 'threads' | 'memoryLimit'> {
@@ -23,17 +36,19 @@ export interface WorkersOptions extends QueueOptions, Pick<ResourceOptions, 'thr
    * Folders by name. Jobs name their content and outputs beneath them, as `NAME/path`; nothing else is read or written. A worker that
    * only verifies and hashes needs no permission to write there.
    */
-  roots: Roots;
+  roots: Readonly<Record<string, string | URL>>;
   /** Opens the objects of plans: files that were planned as range readers. */
   open?: OpenObject | undefined;
   /**
-   * Jobs that this process runs at once, of each kind. One large part already uses all `threads`.
+   * Jobs that this process runs at once, of each kind and root. One large part already uses all `threads`; jobs of several roots share
+   * them.
    *
    * @default 1
    */
   concurrency?: number | undefined;
   /**
-   * Called for errors that concern no single job, such as a lost connection. BullMQ connects again by itself.
+   * Called for errors that concern this worker, such as a lost connection, a clock that is wrong, or a store that refuses access. BullMQ
+   * connects again by itself.
    *
    * @default ignored
    */
@@ -45,23 +60,41 @@ export interface WorkersOptions extends QueueOptions, Pick<ResourceOptions, 'thr
 /** A job that a worker has run. */
 export interface EndedJob {
   /** The kind of the job. */
-  kind: 'part' | 'join' | 'batch';
+  kind: JobKind;
+  /** The root whose queue had the job. */
+  root: string;
   /** The id of the plan or batch. */
   plan: string;
   /** The index of the part or of the job of the batch; null for a join. */
   index: number | null;
   /** The code and message of its failure; null if it succeeded. */
   error: string | null;
+  /** Seconds that this attempt took. */
+  seconds: number;
+  /** Bytes of content that this attempt hashed: 0 if the store had the part, if it failed, and for a join. Null for a batch. */
+  bytes: number | null;
+  /** The number of the attempt, from 1. */
+  attempt: number;
 }
 
 /** Running workers. */
 export interface Workers {
   /**
-   * Resolves when the roots are found to be folders, and the workers are connected.
+   * Resolves when the roots are found to be folders, and the workers are connected and take jobs.
    *
-   * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE` or `ERR_INVALID_ARGUMENT` for a root; `ERR_QUEUE`
+   * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE` or `ERR_INVALID_ARGUMENT` for a root; `ERR_QUEUE`, also if the clock of
+   *   this machine differs from that of the server by more than five seconds: then no job is taken
    */
   ready(): Promise<void>;
+  /** Jobs that run now. */
+  readonly running: number;
+  /**
+   * Asks the server whether the workers can take jobs.
+   *
+   * @throws {MetainfoError} `ERR_QUEUE` if the server does not answer within two seconds, if the clocks differ, or if the workers are
+   *   closing
+   */
+  check(): Promise<void>;
   /**
    * Takes no more jobs, and ends. Jobs that do not end within the grace time go back to the queue at once, for other workers. A second
    * call with a shorter grace time ends the first one earlier.
@@ -70,6 +103,8 @@ export interface Workers {
    * @param options.grace Milliseconds, by default 0.
    */
   close(options?: { grace?: number | undefined }): Promise<void>;
+  /** The same as {@link Workers.close} without a grace time, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The options of workers that nothing else checks before a job runs. */
@@ -108,56 +143,113 @@ const CLOSING = 'the worker closes';
  */
 export function createWorkers(options: WorkersOptions): Workers {
   const closing = new AbortController();
-  const backend = backendOf(options, closing.signal);
   const roots = checkedRoots(options.roots);
-  const plans = new Plans(requireStore(options.store));
+  const backend = backendOf(options, { closing: closing.signal, roots: Object.keys(roots) });
+  const store = storeOfWorker(requireStore(options.store));
   const { concurrency = 1, onJob = () => {} } = options;
   // A wrong option would fail every job, for good.
   for (const [name, [struct, what]] of Object.entries(OPTIONS)) {
     const value: unknown = options[name as keyof typeof OPTIONS];
     if (!is(value, optional(struct as Struct<unknown>))) throw refused(`${name} must be ${what}, not ${shown(value)}`);
   }
-  const onError = (error: Error) => options.onError?.(publicError(error));
-  const { Queue } = backend.classes;
-  const queues = { parts: new Queue(PARTS, backend.options), joins: new Queue(JOINS, backend.options) };
-  for (const queue of Object.values(queues)) queue.on('error', onError);
-  const context: WorkerContext = { ...options, roots, plans, closing, queues };
-  const start = (name: string, kind: EndedJob['kind'], run: RunJob, jobs: number) => {
-    const process = processor(run, context);
-    const worker = new backend.classes.Worker(name, process, { ...backend.options, ...RECOVERY, concurrency: jobs });
-    worker.on('error', onError);
-    worker.on('completed', (job) => onJob({ kind, ...placeOf(job), error: null }));
-    worker.on('failed', (job, error) => {
-      if (job) onJob({ kind, ...placeOf(job), error: error.message });
+  const onError = (error: unknown) => options.onError?.(publicError(error));
+  const queues = new RootQueues(backend, onError);
+  const common = { ...options, store, roots, plans: new Plans(store), closing, onError };
+  let running = 0;
+  // Others count the workers of a root by this name.
+  const name = randomBytes(8).toString('hex');
+  const workersOf = (root: string): Worker[] => {
+    const context: WorkerContext = {
+      ...common,
+      queues: { parts: queues.get('part', root), joins: queues.get('join', root) },
+    };
+    const start = (kind: JobKind, run: RunJob, jobs: number) => {
+      const ended = new WeakMap<Job, Pick<EndedJob, 'seconds' | 'bytes' | 'attempt'>>();
+      const timed: RunJob = async (job, ...rest) => {
+        const started = performance.now();
+        const about = { seconds: 0, bytes: kind === 'batch' ? null : 0, attempt: job.attemptsMade + 1 };
+        ended.set(job, about);
+        running += 1;
+        try {
+          const result = await run(job, ...rest);
+          if (kind === 'part') about.bytes = Number(Object(result).bytes ?? 0);
+          return result;
+        } finally {
+          running -= 1;
+          about.seconds = (performance.now() - started) / 1000;
+        }
+      };
+      const tell = (job: Job, error: string | null) => {
+        const about = ended.get(job) ?? { seconds: 0, bytes: null, attempt: job.attemptsMade };
+        onJob({ kind, root, ...placeOf(job), error, ...about });
+      };
+      const settings = { ...backend.options, ...RECOVERY, name, concurrency: jobs, autorun: false };
+      const worker = new backend.classes.Worker(queueName(kind, root), processor(timed, context), settings);
+      worker.on('error', onError);
+      worker.on('completed', (job) => tell(job, null));
+      worker.on('failed', (job, error) => job && tell(job, error.message));
+      return worker;
+    };
+    const joins = start('join', (job, token, signal) => runJoin(job, { token, signal, context }), 1);
+    // The failure of a child comes to its parent: then nobody waits for the others.
+    joins.on('failed', (job) => {
+      // An attempt that is repeated needs them.
+      if (job?.finishedOn) job.removeUnprocessedChildren().catch(onError);
     });
-    return worker;
+    return [
+      start('part', (job, token, signal) => runPart(job, { token, signal, context }), concurrency),
+      joins,
+      start('batch', (job, _, signal) => runBatch(job, signal, context), concurrency),
+    ];
   };
-  const joins = start(JOINS, 'join', (job, token, signal) => runJoin(job, { token, signal, context }), 1);
-  // The failure of a child comes to its parent: then nobody waits for the others.
-  joins.on('failed', (job) => {
-    // An attempt that is repeated needs them.
-    if (job?.finishedOn) job.removeUnprocessedChildren().catch(onError);
+  const workers = Object.keys(roots).flatMap(workersOf);
+  const [queue] = Object.keys(roots).map((root) => queues.get('part', root)) as [ReturnType<typeof queues.get>];
+  const requireClock = () => requireSameClock(backend, queue);
+  const run = () => {
+    if (closing.signal.aborted || isClosing) return;
+    for (const worker of workers) worker.run().catch(onError);
+  };
+  let isClosing = false;
+  const started = Promise.all(workers.map((worker) => worker.waitUntilReady()))
+    .then(requireClock)
+    .then(() => backend.announce())
+    .then(run);
+  started.catch((error: unknown) => {
+    if (!isClosing) onError(error);
   });
-  const workers = [
-    start(PARTS, 'part', (job, token, signal) => runPart(job, { token, signal, context }), concurrency),
-    joins,
-    start(BATCHES, 'batch', (job, _, signal) => runBatch(job, signal, context), concurrency),
-  ];
+  const look = clockGuard(workers, requireClock, onError);
+  const watch = setInterval(() => void look().catch(onError), CLOCK_MS).unref();
   return {
     ready: async () => {
       await requireFolders(roots);
-      await Promise.all(workers.map((worker) => worker.waitUntilReady())).catch((error: unknown) => {
+      await started.catch((error: unknown) => {
         throw publicError(error);
       });
     },
-    close: async ({ grace = 0 } = {}) => {
-      await closeWorkers(workers, context.closing, grace);
-      const open = Object.values(queues);
-      await withDeadline(FORCE_AFTER_MS, Promise.all(open.map((queue) => queue.close())), () =>
-        Promise.all(open.map((queue) => queue.disconnect())),
-      );
+    get running() {
+      return running;
     },
+    check: async () => {
+      if (isClosing || !workers.every((worker) => worker.isRunning()))
+        throw new MetainfoError('ERR_QUEUE', `The workers ${isClosing ? 'are closing' : 'take no jobs yet'}.`);
+      const silence = () => {
+        throw new MetainfoError('ERR_QUEUE', 'The server of the queue does not answer.');
+      };
+      await withDeadline(ANSWER_MS, requireClock(), silence).catch((error: unknown) => {
+        throw publicError(error);
+      });
+    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
   };
+
+  async function close({ grace = 0 }: { grace?: number | undefined } = {}): Promise<void> {
+    isClosing = true;
+    clearInterval(watch);
+    await closeWorkers(workers, closing, grace);
+    await withDeadline(FORCE_AFTER_MS, queues.close(), () => queues.disconnect());
+    await withDeadline(FORCE_AFTER_MS, backend.end(), () => {});
+  }
 }
 
 type RunJob = (job: Job, token: string, signal: AbortSignal) => Promise<object | null>;
@@ -166,8 +258,8 @@ function placeOf({ data }: Job): { plan: string; index: number | null } {
   return { plan: String(data?.plan), index: typeof data?.index === 'number' ? data.index : null };
 }
 
-/** The processor of a queue: gives jobs back when the worker closes, and translates errors. */
-function processor(run: RunJob, { closing, roots, store }: WorkerContext) {
+/** The processor of a queue: gives jobs back when the worker closes, passes on what other workers can run, and translates errors. */
+function processor(run: RunJob, { closing, roots, store, onError }: WorkerContext) {
   const folders = { ...(store.folder && { store: store.folder }), ...roots };
   // BullMQ passes a signal only to functions of three parameters.
   return async (job: Job, token: string | undefined, cancel: AbortSignal | undefined): Promise<object | null> => {
@@ -177,7 +269,10 @@ function processor(run: RunJob, { closing, roots, store }: WorkerContext) {
     } catch (error) {
       if (error instanceof WaitingChildrenError || error instanceof WaitingError) throw error;
       if (closing.signal.aborted && error instanceof AbortError) await giveBack(job, token);
-      if (error instanceof UnknownRootError && mayPassOn(job)) await passOn(job, token);
+      if (error instanceof OtherWorkerError && mayPassOn(job, error)) {
+        if (!(error instanceof UnknownRootError)) onError?.(error);
+        await passOn(job, token, closing.signal);
+      }
       throw jobError(error, await withoutFolders(textOf(error), folders));
     }
   };
@@ -185,7 +280,8 @@ function processor(run: RunJob, { closing, roots, store }: WorkerContext) {
 
 function runBatch(job: Job, signal: AbortSignal, context: WorkerContext): Promise<object> {
   const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-  return runBatchJob(indexedData(job.data), { ...context, signal, isLastAttempt, needsRoots: mayPassOn(job) });
+  const needsRoots = mayPassOn(job, { passes: ROOT_PASSES });
+  return runBatchJob(indexedData(job.data), { ...context, signal, isLastAttempt, needsRoots });
 }
 
 async function closeWorkers(workers: readonly Worker[], closing: AbortController, grace: number): Promise<void> {
@@ -198,6 +294,10 @@ async function closeWorkers(workers: readonly Worker[], closing: AbortController
   await withDeadline(FORCE_AFTER_MS, ended, () => Promise.all(workers.map((worker) => worker.disconnect())));
 }
 
+/** Milliseconds between two looks at the clock. */
+const CLOCK_MS = 60_000;
+/** Milliseconds for which the server may be silent when it is asked whether it is there. */
+const ANSWER_MS = 2000;
 /** Milliseconds for which closing waits until no more jobs are taken. */
 const PAUSE_MS = 2000;
 /** Milliseconds for which closing waits for the server. */

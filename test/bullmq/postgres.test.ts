@@ -3,11 +3,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { folderStore } from '../../src/parts/store.ts';
 import { planParts } from '../../src/parts/torrent-plan.ts';
 import { verify } from '../../src/verify/verify.ts';
+import { freePort } from '../support/free-port.ts';
 import { postgresMissing, postgresServer } from '../support/postgres.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
@@ -67,5 +69,72 @@ describe('queues on PostgreSQL', { skip: await postgresMissing() }, () => {
     assert.equal(again.attached, false);
     assert.equal(await again.cancel(), true);
     assert.deepEqual(errors, []);
+  });
+
+  it('take at most five connections for a worker of several roots, and for a producer', async (t) => {
+    const closers: (() => Promise<void>)[] = [];
+    t.after(async () => {
+      for (const close of closers) await close();
+    });
+    const [connection, folder] = [await postgresServer(t), await temporaryFolder(t)];
+    await writeTree(folder, { 'a/x': 10, 'b/x': 10, 'c/x': 10 });
+    const shared = { connection, store: folderStore(path.join(folder, 'store')) };
+    const pool = new pg.Pool({ connectionString: connection, max: 1 });
+    const count = async () => {
+      const { rows } = await pool.query("select count(*) from pg_stat_activity where backend_type = 'client backend'");
+      return Number(rows[0]?.['count']) - 1;
+    };
+    const roots = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, path.join(folder, name)]));
+    const workers = createWorkers({ ...shared, roots });
+    closers.push(() => workers.close());
+    await workers.ready();
+    const most = { workers: await count(), all: 0 };
+    // The pool is busiest while idle workers look for jobs.
+    for (let i = 0; i < 20; i += 1) most.workers = Math.max(most.workers, await count());
+    const queue = new TorrentQueue(shared);
+    closers.push(() => queue.close());
+    const batch = await queue.addBatch('validate', [{ torrent: 'a/x' }, { torrent: 'b/x' }, { torrent: 'c/x' }]);
+    for await (const _ of batch.results()) most.all = Math.max(most.all, await count());
+    t.diagnostic(`${most.workers} connections of a worker, ${most.all} with a producer`);
+    assert.ok(most.workers <= 5, `${most.workers} connections`);
+    assert.ok(most.all <= 10, `${most.all} connections`);
+    await workers.close();
+    await queue.close();
+    // The server takes a moment to end the sessions.
+    while ((await count()) > 0) await delay(20);
+    await pool.end();
+  });
+
+  it('recover when the server comes after the producer and the workers', async (t) => {
+    const closers: (() => Promise<void>)[] = [];
+    t.after(async () => {
+      for (const close of closers) await close();
+    });
+    const [port, folder] = [await freePort(), await temporaryFolder(t)];
+    await writeTree(folder, { 'a/x': 10 });
+    const connection = `postgres://tester@127.0.0.1:${port}/postgres`;
+    const shared = { connection, store: folderStore(path.join(folder, 'store')) };
+    const errors: string[] = [];
+    const roots = { a: path.join(folder, 'a') };
+    const workers = createWorkers({ ...shared, roots, onError: ({ message }) => errors.push(message) });
+    const queue = new TorrentQueue(shared);
+    const early = new TorrentQueue(shared);
+    closers.push(
+      () => queue.close(),
+      () => workers.close(),
+    );
+    const [added, waiting] = [queue.addBatch('validate', [{ torrent: 'a/x' }]), early.counts(['a'])];
+    waiting.catch(() => {});
+    while (errors.length === 0) await delay(20);
+    assert.match(errors[0] ?? '', /ECONNREFUSED/);
+    // A producer that gives up leaves nothing behind.
+    await early.close();
+    await assert.rejects(waiting, { code: 'ERR_QUEUE' });
+    await postgresServer(t, { port });
+    // An answer that came too late is asked for again.
+    const batch = await added.catch(() => queue.addBatch('validate', [{ torrent: 'a/x' }]));
+    for await (const { ok } of batch.results()) assert.equal(ok, false);
+    await workers.ready();
+    await workers.check();
   });
 });

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { backendOf } from '../../src/bullmq/backend.ts';
 import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
-import { CANCELLED, JOINS, joinJobId, PARTS } from '../../src/bullmq/settings.ts';
+import { CANCELLED, joinJobId, queueName } from '../../src/bullmq/settings.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
@@ -127,14 +127,18 @@ for (const { name: server, skip, start } of SERVERS)
         await written;
         return joined;
       };
-      const { classes, options } = backendOf({ connection });
-      const joins = new classes.Queue(JOINS, options);
+      const { classes, options, end } = backendOf({ connection });
+      const joins = new classes.Queue(queueName('join', 'data'), options);
       const started = once(writing, 'start');
-      const workers = [new classes.Worker(JOINS, join, options), new classes.Worker(PARTS, async () => ({}), options)];
+      const workers = [
+        new classes.Worker(queueName('join', 'data'), join, options),
+        new classes.Worker(queueName('part', 'data'), async () => ({}), options),
+      ];
       closers.push(
         () => queue.close(),
         () => joins.close(),
         ...workers.map((worker) => () => worker.close()),
+        end,
       );
       await started;
       const cancelled = queued.cancel();

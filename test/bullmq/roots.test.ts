@@ -118,6 +118,27 @@ describe('a job of a batch', () => {
   });
 });
 
+describe('a job that looks at each folder once', () => {
+  it('tries again the items whose root is gone meanwhile', async (t) => {
+    const { base, run } = await place(t);
+    const gone = onListen(() => renameSync(path.join(base, 'data'), path.join(base, 'unmounted')));
+    const items = ['a', 'b'].map((name) => ({ path: 'data/set', output: `data/out/${name}.torrent` }));
+    for (const { error } of await run('create', items, gone))
+      assert.match(error ?? '', /^ERR_READ: data: no such file or folder\. It is a root of this worker/);
+  });
+
+  it('reports each output whose folder is missing or leaves the root', async (t) => {
+    const { base, run } = await place(t);
+    await symlink('../outside/out', path.join(base, 'data/away'));
+    const items = ['none', 'away', 'none', 'away', 'out'].map((folder, i) => ({
+      path: 'data/set',
+      output: `data/${folder}/${i}.torrent`,
+    }));
+    const codes = (await run('create', items)).map(({ error }) => error?.split(':')[0] ?? null);
+    assert.deepEqual(codes, ['ERR_NOT_FOUND', 'ERR_PATH_OUTSIDE', 'ERR_NOT_FOUND', 'ERR_PATH_OUTSIDE', null]);
+  });
+});
+
 /** A signal that calls a function when a job first listens to it: after the paths of the job were looked up. */
 function onListen(act: () => void): AbortSignal {
   const { signal } = new AbortController();
@@ -186,6 +207,54 @@ describe('a batch whose folders are swapped for symlinks out of the root', () =>
       await swapper.terminate();
     }
     assert.deepEqual(new Set(counts.keys()), new Set([hashes[0], null]), 'it read the torrent, and met the link');
+  });
+});
+
+describe('a batch whose short files are swapped for symlinks out of the root', () => {
+  it('neither hashes nor verifies what is there', async (t) => {
+    const base = await temporaryFolder(t);
+    // Only the file outside has the content of the torrent.
+    await writeTree(base, { 'data/out/set.torrent': '1'.repeat(5), 'outside/out/set.torrent': '2'.repeat(5) });
+    const outside = await new TorrentCreate({ pathRoot: path.join(base, 'outside/out/set.torrent') }).generate();
+    await outside.write(path.join(base, 'data/wanted'));
+    const inside = await new TorrentCreate({ pathRoot: path.join(base, 'data/out/set.torrent') }).generate();
+    const store = folderStore(path.join(base, 'store'));
+    const swaps = new Int32Array(new SharedArrayBuffer(8));
+    const swapper = new Worker(SWAP, { eval: true, workerData: { base, swaps } });
+    const seen = { create: new Map<string, number>(), verify: new Map<string, number>() };
+    let jobs = 0;
+    const run = async (operation: 'create' | 'verify', item: object) => {
+      jobs += 1;
+      const plan = String(jobs).padStart(64, '0');
+      const items = Array.from({ length: 100 }, (_, i) => ({ ...item, output: `data/${i}.torrent`, force: true }));
+      await store.put(plan, 'items-0', Buffer.from(JSON.stringify({ operation, first: 0, items })));
+      const { signal } = new AbortController();
+      await runBatchJob({ plan, index: 0 }, {
+        store,
+        roots: { data: path.join(base, 'data') },
+        signal,
+        isLastAttempt: true,
+      } as never);
+      const results: { error: string | null; infohashV1: string; goodBytes?: number }[] = JSON.parse(
+        String(await store.get(plan, 'results-0')),
+      );
+      for (const { error, infohashV1, goodBytes } of results) {
+        const found = error ? 'error' : operation === 'create' ? infohashV1 : String(goodBytes);
+        seen[operation].set(found, (seen[operation].get(found) ?? 0) + 1);
+      }
+    };
+    const met = ({ size }: Map<string, number>) => size > 1;
+    try {
+      while ((swaps[0] as number) < 500 || !met(seen.create) || !met(seen.verify)) {
+        await run('create', { path: 'data/out/set.torrent' });
+        await run('verify', { torrent: 'data/wanted', path: 'data/out/set.torrent' });
+        if (seen.create.has(outside.infohashV1) || seen.verify.has('5')) break;
+      }
+    } finally {
+      await swapper.terminate();
+    }
+    assert.deepEqual(new Set(seen.create.keys()), new Set([inside.infohashV1, 'error']));
+    assert.deepEqual(new Set(seen.verify.keys()), new Set(['0', 'error']));
   });
 });
 

@@ -76,7 +76,7 @@ function countStarts({ client }: RedisServer, id: string, parts: number): () => 
   const seen = new Map<number, number>();
   const look = async () => {
     for (let index = 0; index < parts; index += 1) {
-      const count = await client.hget(`metainfo:metainfo-parts:${id}-${index}`, 'ats');
+      const count = await client.hget(`metainfo:metainfo-parts-data:${id}-${index}`, 'ats');
       if (count !== null) seen.set(index, Number(count));
     }
   };

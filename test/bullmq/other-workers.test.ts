@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
+import { clockGuard } from '../../src/bullmq/server-clock.ts';
+import { storeOfWorker } from '../../src/bullmq/worker-store.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { MetainfoError } from '../../src/errors/errors.ts';
+import { folderStore, type PartStore } from '../../src/parts/store.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
+import { postgresMissing, postgresServer } from '../support/postgres.ts';
+import { redisMissing, redisServer } from '../support/redis.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const KIB = 1024;
+const HOUR = 3_600_000;
+
+const SERVERS = [
+  {
+    name: 'Redis',
+    skip: redisMissing(),
+    start: async (t: Parameters<typeof redisServer>[0]) => (await redisServer(t)).url,
+  },
+  { name: 'PostgreSQL', skip: await postgresMissing(), start: postgresServer },
+];
+
+async function setUp(t: TestContext, start: (t: TestContext) => Promise<string>) {
+  const closers: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const close of closers.reverse()) await close();
+  });
+  const [connection, folder] = [await start(t), await temporaryFolder(t)];
+  await writeTree(folder, { 'media/set/a': 100 * KIB, 'media/set/b': 70 * KIB });
+  const store = folderStore(path.join(folder, 'store'));
+  const queue = new TorrentQueue({ connection, store });
+  closers.push(() => queue.close());
+  const ended: EndedJob[] = [];
+  const errors: Error[] = [];
+  const work = (options: Partial<WorkersOptions> = {}) => {
+    const workers = createWorkers({
+      connection,
+      store,
+      roots: { media: path.join(folder, 'media') },
+      onJob: (job) => ended.push(job),
+      onError: (error) => errors.push(error),
+      ...options,
+    });
+    closers.push(() => workers.close());
+    return workers;
+  };
+  const draft = new TorrentCreate({ pathRoot: path.join(folder, 'media/set'), pieceLength: 16 * KIB });
+  const plan = await planParts(draft, { root: 'media/set', partSize: 48 * KIB });
+  return { store, queue, work, ended, errors, plan };
+}
+
+for (const { name, skip, start } of SERVERS)
+  describe(`a worker on ${name} that cannot work`, { skip }, () => {
+    for (const [where, offset] of [
+      ['ahead of', HOUR],
+      ['behind', -HOUR],
+    ] as const)
+      it(`takes no job if its clock is an hour ${where} that of the server`, async (t) => {
+        const { queue, work, ended, errors, plan } = await setUp(t, start);
+        const queued = await queue.addTorrent(plan, { output: 'media/x.torrent' });
+        const real = Date.now;
+        t.mock.method(Date, 'now', () => real() + offset);
+        const wrong = work();
+        const message = new RegExp(
+          `^The clock of this machine is (3599|3600|3601) s ${where} the clock of the server: .*NTP`,
+        );
+        const refusal = { code: 'ERR_QUEUE', message };
+        await assert.rejects(wrong.ready(), refusal);
+        await assert.rejects(wrong.check(), { code: 'ERR_QUEUE' });
+        assert.equal(errors.length, 1);
+        assert.match(String(errors[0]?.message), message);
+        const { active, waiting } = await queue.counts(['media']);
+        assert.deepEqual([active, waiting, ended.length], [0, plan.parts, 0]);
+        t.mock.restoreAll();
+        const right = work();
+        await right.ready();
+        await right.check();
+        await queued.done();
+        assert.ok(ended.every(({ error }) => error === null));
+        t.mock.method(Date, 'now', () => real() + offset);
+        await assert.rejects(right.check(), refusal);
+        t.mock.restoreAll();
+        await right.close();
+        await assert.rejects(right.check(), { code: 'ERR_QUEUE', message: 'The workers are closing.' });
+      });
+
+    it('leaves a torrent to others if its store refuses it, or if the plan is of a newer format', async (t) => {
+      const { queue, work, ended, errors, store, plan } = await setUp(t, start);
+      const newer = async (bytes: Uint8Array | null) =>
+        bytes && Buffer.from(String(bytes).replace('metainfo-plan-1', 'metainfo-plan-2'));
+      const bad: [problem: RegExp, store: PartStore][] = [
+        [
+          /^store: cannot read it/,
+          {
+            ...store,
+            get: async () => Promise.reject(new MetainfoError('ERR_UNREADABLE', 'store: cannot read it (EACCES).')),
+          },
+        ],
+        [
+          /another version of metainfo/,
+          {
+            ...store,
+            get: async (id, name) => (name === 'plan' ? newer(await store.get(id, name)) : store.get(id, name)),
+          },
+        ],
+      ];
+      for (const [i, [problem, wrong]] of bad.entries()) {
+        errors.length = 0;
+        const worker = work({ store: wrong });
+        await worker.ready();
+        const queued = await queue.addTorrent(plan, { output: `media/${i}.torrent` });
+        while (errors.length < 3) await delay(20);
+        const right = work();
+        assert.equal((await queued.done()).output, `media/${i}.torrent`);
+        for (const { message } of errors) assert.match(message, problem);
+        await worker.close();
+        await right.close();
+      }
+      assert.ok(ended.every(({ error }) => error === null));
+    });
+  });
+
+describe('storeOfWorker', () => {
+  const thrown = (error: unknown) => {
+    const store = storeOfWorker({ get: async () => Promise.reject(error), put: async () => {} });
+    return store.get('0'.repeat(64), 0).catch((found: unknown) => found);
+  };
+
+  it('tells refusals from other failures, and calls the store as a method', async () => {
+    const system = (code: string) => Object.assign(new Error(code), { code });
+    const refusals = [
+      new MetainfoError('ERR_UNREADABLE', 'x'),
+      new MetainfoError('ERR_WRITE', 'x (EROFS)', { cause: system('EROFS') }),
+      new MetainfoError('ERR_HTTP', 'the server answers with status 403: it may need credentials'),
+      Object.assign(new Error('AccessDenied'), { $metadata: { httpStatusCode: 403 } }),
+      Object.assign(new Error('x'), { statusCode: 401 }),
+    ];
+    for (const error of refusals) {
+      const found = await thrown(error);
+      assert.notEqual(found, error);
+      assert.equal(Object(found).passes, 60);
+      assert.equal(Object(found).cause, error);
+    }
+    for (const error of [
+      new MetainfoError('ERR_READ', 'x', { cause: system('EIO') }),
+      new MetainfoError('ERR_HTTP', 'the server answers with status 503'),
+      new MetainfoError('ERR_NOT_A_FILE', 'x'),
+      new Error('socket'),
+      null,
+    ])
+      assert.equal(await thrown(error), error);
+    class Own {
+      bytes = Buffer.from('x');
+      async get() {
+        return this.bytes;
+      }
+      async put() {}
+    }
+    assert.equal(String(await storeOfWorker(new Own()).get('', 0)), 'x');
+  });
+});
+
+describe('clockGuard', () => {
+  it('pauses workers while the clock is wrong, and ignores a server that is away', async () => {
+    const calls: string[] = [];
+    const worker = {
+      isRunning: () => true,
+      pause: async () => void calls.push('pause'),
+      resume: async () => void calls.push('resume'),
+    };
+    let problem: Error | null = null;
+    const require = async () => {
+      if (problem) throw problem;
+    };
+    const look = clockGuard([worker as never], require, (error) => calls.push(String(Object(error).message)));
+    await look();
+    problem = new Error('connection lost');
+    await look();
+    assert.deepEqual(calls, []);
+    problem = new MetainfoError('ERR_QUEUE', 'ahead');
+    await look();
+    await look();
+    assert.deepEqual(calls.splice(0), ['ahead', 'pause', 'pause']);
+    problem = new Error('connection lost');
+    await look();
+    problem = null;
+    await look();
+    await look();
+    assert.deepEqual(calls, ['resume']);
+  });
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
+import { TorrentCreate } from '../../src/create/draft.ts';
+import { folderStore } from '../../src/parts/store.ts';
+import { planParts } from '../../src/parts/torrent-plan.ts';
+import { postgresMissing, postgresServer } from '../support/postgres.ts';
+import { redisMissing, redisServer } from '../support/redis.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
+
+const KIB = 1024;
+
+const SERVERS = [
+  {
+    name: 'Redis',
+    skip: redisMissing(),
+    start: async (t: Parameters<typeof redisServer>[0]) => (await redisServer(t)).url,
+  },
+  { name: 'PostgreSQL', skip: await postgresMissing(), start: postgresServer },
+];
+
+async function setUp(t: TestContext, start: (t: TestContext) => Promise<string>) {
+  const opened: { close(): Promise<void> }[] = [];
+  t.after(async () => {
+    for (const one of opened.reverse()) await one.close();
+  });
+  const [connection, folder] = [await start(t), await temporaryFolder(t)];
+  await writeTree(folder, { 'media/set/a': 100 * KIB, 'media/set/b': 70 * KIB });
+  const shared = { connection, store: folderStore(path.join(folder, 'store')) };
+  const producer = () => {
+    const queue = new TorrentQueue(shared);
+    opened.push(queue);
+    return queue;
+  };
+  const work = async () => {
+    const workers = createWorkers({ ...shared, roots: { media: path.join(folder, 'media') } });
+    opened.push(workers);
+    await workers.ready();
+    return workers;
+  };
+  const draft = new TorrentCreate({ pathRoot: path.join(folder, 'media/set'), pieceLength: 16 * KIB });
+  const plan = await planParts(draft, { root: 'media/set', partSize: 48 * KIB });
+  return { folder, producer, work, plan };
+}
+
+for (const { name, skip, start } of SERVERS)
+  describe(`waiting for a queue on ${name}`, { skip }, () => {
+    it('ends with ERR_ABORTED for a torrent that is cancelled and queued again at once, in every process', async (t) => {
+      const { producer, work, plan } = await setUp(t, start);
+      const [queue, other] = [producer(), producer()];
+      const place = { output: 'media/x.torrent', force: true };
+      for (const hasWorkers of [false, true]) {
+        if (hasWorkers) await work();
+        for (let i = 0; i < 6; i += 1) {
+          const queued = await queue.addTorrent(plan, place);
+          const attached = await other.addTorrent(plan, place);
+          const states = Promise.all(
+            [queued, attached].map((one) => one.done().catch((error: unknown) => Object(error).code)),
+          );
+          // Workers may be faster.
+          if (!attached.attached || !(await queued.cancel())) continue;
+          const again = await queue.addTorrent(plan, { output: `media/${randomUUID()}.torrent` });
+          assert.equal(again.attached, false);
+          assert.deepEqual(await states, ['ERR_ABORTED', 'ERR_ABORTED'], `round ${i}`);
+          assert.equal(await queued.cancel(), false, 'the second one is not cancelled');
+          if (hasWorkers) await again.done();
+          else assert.equal(await again.cancel(), true);
+        }
+      }
+    });
+
+    it('ends when the queue is closed, and when its signal fires', async (t) => {
+      const { producer, plan } = await setUp(t, start);
+      const queue = producer();
+      const queued = await queue.addTorrent(plan, { output: 'media/x.torrent' });
+      const batch = await queue.addBatch('validate', [{ torrent: 'media/x' }]);
+      const closed = { code: 'ERR_QUEUE', message: /^The queue was closed/ };
+      const next = (options: object) => batch.results(options)[Symbol.asyncIterator]().next();
+      const slow = async function* () {
+        yield { torrent: 'media/y' };
+        await new Promise(() => {});
+      };
+      const stop = new AbortController();
+      const stopped = { code: 'ERR_ABORTED' };
+      const { signal } = stop;
+      const cancelled = Promise.all([
+        assert.rejects(queued.done({ signal }), stopped),
+        assert.rejects(queued.done({ signal, onNoWorker: () => {} }), stopped),
+        assert.rejects(next({ signal }), stopped),
+        assert.rejects(next({ signal, order: 'completed', onNoWorker: () => {} }), stopped),
+      ]);
+      const ended = Promise.all([
+        assert.rejects(queued.done(), closed),
+        assert.rejects(queued.done({ onNoWorker: () => {} }), closed),
+        assert.rejects(next({}), closed),
+        assert.rejects(next({ order: 'completed' }), closed),
+      ]);
+      stop.abort();
+      await cancelled;
+      for (const wait of [
+        queue.counts(['media'], { signal }),
+        queued.progress({ signal }),
+        queued.cancel({ signal }),
+        queue.addTorrent(plan, { output: 'media/x.torrent', signal }),
+        queue.addBatch('validate', [{ torrent: 'media/y' }], { signal }),
+      ])
+        await assert.rejects(wait, stopped);
+      await queue.close();
+      await ended;
+      for (const wait of [
+        queue.counts(['media']),
+        queued.progress(),
+        queued.done(),
+        queued.cancel(),
+        queue.addTorrent(plan, { output: 'media/x.torrent' }),
+        queue.addBatch('validate', slow()),
+      ])
+        await assert.rejects(wait, closed);
+    });
+  });
