@@ -13,6 +13,7 @@ import { addKernels } from './commands/kernels.ts';
 import { addMagnet } from './commands/magnet.ts';
 import { addPlan } from './commands/plan.ts';
 import { addShow } from './commands/show.ts';
+import { addStore } from './commands/store.ts';
 import { addUpdate } from './commands/update.ts';
 import { addUpgrade } from './commands/upgrade.ts';
 import { addValidate } from './commands/validate.ts';
@@ -61,6 +62,7 @@ const COMMANDS: Readonly<Record<string, (command: Command) => void>> = {
   upgrade: addUpgrade,
   magnet: addMagnet,
   worker: addWorker,
+  store: addStore,
   config: addConfig,
   cache: addCache,
   kernels: addKernels,

@@ -62,7 +62,7 @@ const flagsOf = async (cwd: string, ...words: string[]) => {
 const HELP = ['-h', '--help'];
 
 const COMMANDS =
-  'create plan hash-part join show validate verify edit update upgrade magnet worker config cache kernels completion help'.split(
+  'create plan hash-part join show validate verify edit update upgrade magnet worker store config cache kernels completion help'.split(
     ' ',
   );
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -76,6 +76,36 @@ describe('metainfo worker with a server of another kind', () => {
     });
 });
 
+describe('metainfo worker without its server', () => {
+  for (const scheme of ['redis', 'postgres'])
+    it(`says so once, keeps trying, and ends when it is told to: ${scheme}`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      await writeTree(cwd, { 'data/a': 1, 'store/keep': 1 });
+      let attempts = 0;
+      const server = createServer((socket) => {
+        attempts += 1;
+        socket.on('error', () => {}).destroy();
+      }).listen(0, '127.0.0.1');
+      t.after(async () => void server.close());
+      await once(server, 'listening');
+      const name = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const child = start(['worker', '--queue', name, '--root', 'data=data', '--store', 'store'], { cwd });
+      t.after(async () => void child.kill('SIGKILL'));
+      const ended = finish(child);
+      let said = '';
+      child.stderr.on('data', (text: string) => {
+        said += text;
+      });
+      await until(() => said !== '');
+      const before = attempts;
+      await until(() => attempts > before + 6);
+      child.kill('SIGTERM');
+      const { code, stdout, stderr } = await ended;
+      assert.deepEqual([code, stdout], [0, '']);
+      assert.match(stderr, new RegExp(`^error: no answer from ${name}: .+; trying again \\[ERR_QUEUE\\]\n$`));
+    });
+});
+
 describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
   it('make the torrent that create makes, and find damage', async (t) => {
     const { cwd, worker, queued } = await setUp(t);
@@ -106,7 +136,7 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
       [code, stderr.replace(/:\d+,/, ':PORT,')],
       [0, 'working for redis://127.0.0.1:PORT, until SIGTERM or Ctrl-C\n'],
     );
-    assert.match(stdout, /^part \d+ of [0-9a-f]{8}: done\n/);
+    assert.match(stdout, /^part \d+ of [0-9a-f]{8} in data: done, 32 KiB in \d+\.\d s \(.*\/s\)\n/);
   });
 
   it('never show the password of the server', async (t) => {
@@ -137,11 +167,11 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
   it('a worker that is stopped gives its part back within a second, and another one ends it', async (t) => {
     const { cwd, worker, redis } = await setUp(t);
     await sparseFile(path.join(cwd, 'data'), 'large', 6 * 2 ** 30);
-    const first = worker('--threads', '1', '-q');
+    const first = worker('--threads', '1', '-q', '--grace', '0s');
     const args = ['create', 'data/large', '--queue', redis.url, '--root', 'data=data', '--store', 'store', '-k', 'v1'];
     const create = start([...args, '-o', 'data/large.torrent', '-q'], { cwd });
     t.after(async () => void create.kill('SIGKILL'));
-    const isActive = async () => Number(await redis.client.llen('metainfo:metainfo-parts:active')) > 0;
+    const isActive = async () => Number(await redis.client.llen('metainfo:metainfo-parts-data:active')) > 0;
     await until(isActive);
     const stopped = performance.now();
     first.kill('SIGTERM');
@@ -175,7 +205,7 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
   it('says as JSON that an interrupted torrent stays in the queue', async (t) => {
     const { cwd, queued, redis } = await setUp(t);
     const child = start(queued('create', 'data/set', '-o', 'data/x.torrent', '--json'), { cwd });
-    await until(async () => (await redis.client.keys('metainfo:metainfo-joins:*-join')).length === 1);
+    await until(async () => (await redis.client.keys('metainfo:metainfo-joins-data:*-join')).length === 1);
     child.kill('SIGINT');
     const { code, stdout } = await finish(child);
     const { error } = JSON.parse(stdout);
@@ -193,9 +223,9 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     assert.match(stderr, /error: The torrent is no longer in the queue: .* \[ERR_QUEUE\]\n$/);
   });
 
-  it('leave nothing of an interrupted verification in the store', async (t) => {
+  it('an interrupted verification goes on with the same command, and leaves nothing in the store', async (t) => {
     const { cwd, worker, redis } = await setUp(t);
-    const pieces = 4096;
+    const pieces = 128;
     await sparseFile(path.join(cwd, 'data'), 'large', pieces * 2 ** 24);
     const hash = createHash('sha1')
       .update(Buffer.alloc(2 ** 24))
@@ -204,15 +234,26 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     const torrent = Buffer.concat([Buffer.from(head), ...Array<Buffer>(pieces).fill(hash), Buffer.from('ee')]);
     await writeFile(path.join(cwd, 'large.torrent'), torrent);
     const child = worker('--threads', '1');
-    const shared = ['--queue', redis.url, '--root', 'data=data', '--store', 'store', '--part-size', '1TiB'];
-    const verify = start(['verify', 'large.torrent', 'data/large', ...shared], { cwd });
-    t.after(async () => void verify.kill('SIGKILL'));
-    await until(async () => Number(await redis.client.llen('metainfo:metainfo-parts:active')) === 1);
-    verify.kill('SIGINT');
-    assert.equal((await finish(verify)).code, 130);
-    await until(async () => Number(await redis.client.llen('metainfo:metainfo-parts:active')) === 0);
+    const shared = ['--queue', redis.url, '--root', 'data=data', '--store', 'store', '--part-size', '256MiB'];
+    const run = () => start(['verify', 'large.torrent', 'data/large', ...shared], { cwd });
+    const hashed = async () => (await readdir(path.join(cwd, 'store'), { recursive: true })).length > 3;
+    for (const [signal, code] of [
+      ['SIGINT', 130],
+      ['SIGKILL', null],
+    ] as const) {
+      const verify = run();
+      t.after(async () => void verify.kill('SIGKILL'));
+      await until(hashed);
+      verify.kill(signal);
+      const ended = await finish(verify);
+      assert.equal(ended.code, code);
+      if (signal === 'SIGINT')
+        assert.match(ended.stderr, /interrupted: the verification stays in the queue; run the same/);
+    }
+    const last = await finish(run());
+    assert.equal(last.code, 0, last.stderr);
     child.kill('SIGTERM');
-    assert.match((await finish(child)).stdout, /: ERR_ABORTED: The torrent was cancelled\.\n$/);
+    assert.equal((await finish(child)).stdout.match(/: done, 256 MiB/g)?.length, pieces / 16);
     assert.deepEqual(await entries(path.join(cwd, 'store')), ['keep']);
   });
 
@@ -236,14 +277,135 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     const args = ['create', 'data/large', '--queue', redis.url, '--root', 'data=data', '--store', 'store', '-k', 'v1'];
     const create = start([...args, '-o', 'data/large.torrent', '-q', '--part-size', '1TiB'], { cwd });
     t.after(async () => void create.kill('SIGKILL'));
-    const active = async () => Number(await redis.client.llen('metainfo:metainfo-parts:active'));
+    const active = async () => Number(await redis.client.llen('metainfo:metainfo-parts-data:active'));
     await until(async () => (await active()) === 1);
     child.kill('SIGTERM');
     await delay(500);
     assert.deepEqual([child.exitCode, await active()], [null, 1]);
     child.kill('SIGTERM');
     assert.equal((await finish(child)).code, 0);
-    assert.deepEqual([await active(), await redis.client.llen('metainfo:metainfo-parts:wait')], [0, 1]);
+    assert.deepEqual([await active(), await redis.client.llen('metainfo:metainfo-parts-data:wait')], [0, 1]);
+  });
+
+  it('a worker tells of each outage of its server once, and of its end', async (t) => {
+    const { worker, redis } = await setUp(t);
+    const texts = [worker(), worker('--json')].map((child) => {
+      const read = { child, stderr: '' };
+      child.stderr.on('data', (text: Buffer) => {
+        read.stderr += text;
+      });
+      return read;
+    });
+    const said = (pattern: RegExp, times: number) =>
+      until(() => texts.every(({ stderr }) => (stderr.match(pattern) ?? []).length === times));
+    await said(/working for/g, 1);
+    for (const times of [1, 2]) {
+      await redis.kill();
+      await said(/no answer from/g, times);
+      await redis.start();
+      await said(/answers again/g, times);
+    }
+    for (const { child } of texts) child.kill('SIGTERM');
+    await until(() => texts.every(({ child }) => child.exitCode === 0));
+    const server = redis.url.replace(/:[^:]*@/, '');
+    const reason = `connect ECONNREFUSED ${server.replace('redis://', '')}`;
+    const outage = `error: no answer from ${server}: ${reason}; trying again [ERR_QUEUE]\n${server} answers again\n`;
+    assert.equal(texts[0]?.stderr, `working for ${server}, until SIGTERM or Ctrl-C\n${outage}${outage}`);
+    const lines = texts[1]?.stderr.trimEnd().split('\n') ?? [];
+    const events = lines.map((line) => JSON.parse(line));
+    assert.deepEqual(
+      events.map(({ event, code }) => [event, code]),
+      [
+        ['ready', null],
+        ['outage', 'ERR_QUEUE'],
+        ['connected', null],
+        ['outage', 'ERR_QUEUE'],
+        ['connected', null],
+      ],
+    );
+    assert.deepEqual([events[1].server, events[1].reason], [server, reason]);
+  });
+
+  it('a worker that is told to end while its server is gone ends its part first, or at once when told again', async (t) => {
+    const { cwd, worker, redis } = await setUp(t);
+    const active = async () => Number(await redis.client.llen('metainfo:metainfo-parts-data:active'));
+    const queued = async (name: string, size: number) => {
+      await sparseFile(path.join(cwd, 'data'), name, size);
+      const args = ['create', `data/${name}`, '--queue', redis.url, '--root', 'data=data', '--store', 'store'];
+      const create = start([...args, '-k', 'v1', '-o', `data/${name}.torrent`, '-q', '--part-size', '1TiB'], { cwd });
+      t.after(async () => void create.kill('SIGKILL'));
+      const child = worker('--threads', '1', '--grace', '1h');
+      await until(async () => (await active()) === 1);
+      await redis.kill();
+      child.kill('SIGTERM');
+      return { create, child };
+    };
+    const { create, child } = await queued('large', 2 ** 40);
+    await delay(1000);
+    assert.equal(child.exitCode, null);
+    child.kill('SIGTERM');
+    assert.equal((await finish(child)).code, 0);
+    create.kill('SIGKILL');
+    await redis.start();
+    await redis.client.flushall();
+    const small = await queued('small', 2 ** 31);
+    assert.equal((await finish(small.child)).code, 0);
+    const parts = (await readdir(path.join(cwd, 'store'), { recursive: true })).filter((file) =>
+      file.endsWith('.part'),
+    );
+    assert.deepEqual(
+      parts.map((file) => path.basename(file)),
+      ['0.part'],
+    );
+  });
+
+  it('tell those who wait that nobody works for a root, and of an outage of the server', async (t) => {
+    const { cwd, worker, queued, redis } = await setUp(t);
+    await metainfo(['create', 'data/set', '-l', '16KiB', '-o', 'whole.torrent'], { cwd });
+    const commands = [
+      queued('create', 'data/set', '-l', '16KiB', '-o', 'data/x.torrent', '--json'),
+      queued('verify', 'whole.torrent', 'data/set', '--json'),
+      queued('create', 'data/set/a', '-l', '16KiB', '-o', 'data/y.torrent', '-q'),
+    ];
+    const children = commands.map((args) => start(args, { cwd }));
+    t.after(async () => {
+      for (const child of children) child.kill('SIGKILL');
+    });
+    const texts = children.map(() => '');
+    for (const [i, child] of children.entries())
+      child.stderr.on('data', (text: Buffer) => {
+        texts[i] += String(text);
+      });
+    const ended = children.map(finish);
+    await until(() => texts.every((text) => /no worker serves the root data/.test(text)));
+    await redis.kill();
+    await until(() => texts.every((text) => /no answer from redis:/.test(text)));
+    await redis.start();
+    await until(() => texts.every((text) => /answers again/.test(text)));
+    worker('-q');
+    const results = await Promise.all(ended);
+    assert.deepEqual(
+      results.map(({ code }) => code),
+      [0, 0, 0],
+    );
+    for (const { stdout, stderr } of results.slice(0, 2)) {
+      // The last of them: after the outage, nobody works for a while again.
+      const events = stderr
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const [first] = events;
+      assert.deepEqual([first.event, first.code, first.root, first.workers], ['no_worker', 'ERR_QUEUE', 'data', 0]);
+      assert.ok(first.waiting > 0);
+      assert.equal(events.filter(({ event }) => event === 'outage').length, 1);
+      assert.equal(events.filter(({ event }) => event === 'connected').length, 1);
+      assert.equal(stdout.trimEnd().split('\n').length, 1);
+    }
+    const lines = results[2]?.stderr.trimEnd().split('\n') ?? [];
+    assert.match(
+      lines[0] ?? '',
+      /^warning: no worker serves the root data at redis:\/\/127\.0\.0\.1:\d+ \(\d+ waiting jobs?, 0 active, 0 delayed, 0 failed\): start metainfo worker --root data=PATH \[ERR_QUEUE\]$/,
+    );
   });
 
   it('Ctrl-C in a terminal asks whether to cancel', async (t) => {

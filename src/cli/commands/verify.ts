@@ -55,11 +55,11 @@ check of its own. Close the client first; it reads these files when it starts:
   rtorrent     HASH.torrent, for the session folder; rtorrent checks a file
                again if it was modified later; not for v2 torrents
 
---json prints { path, ok, files, badPieces, extraFiles, goodBytes,
-totalSize, sampledPieces, sampledBytes, bitfield }, and with --find also moved,
-unproven, notFound, skipped, placed, failed and bytesRead; with --resume-data
-also resumeFiles and made (empty files that the client needs). Of several
-torrents, --json prints one event per line.
+--json prints { path, ok, files, badPieces, uncheckedPieces, extraFiles,
+goodBytes, totalSize, sampledPieces, sampledBytes, bitfield }, and with --find
+also moved, unproven, notFound, skipped, placed, failed and bytesRead; with
+--resume-data also resumeFiles and made (empty files that the client needs). Of
+several torrents, --json prints one event per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage, 130 cancelled.`;
@@ -132,9 +132,8 @@ async function run(
   { queue, signal }: { queue: QueueTarget | null; signal: AbortSignal },
 ): Promise<void> {
   if (!queue) return runWith(torrent, path, options, { signal });
-  const { queueEngine } = await import('../queue/verify.ts');
-  const { engine, close } = await queueEngine(queue, path, options.partSize);
-  await runWith(torrent, path, options, { signal, engine }).finally(close);
+  const { verifyByWorkers } = await import('../queue/verify.ts');
+  await verifyByWorkers(queue, path, options, (engine) => runWith(torrent, path, options, { signal, engine }));
 }
 
 async function runWith(

@@ -9,6 +9,7 @@ import type { TorrentLayout } from '../../create/torrent-layout.ts';
 import { throwProblems } from '../../disk/scan-problems.ts';
 import { exists, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import type { Checked } from '../../errors/guard.ts';
 import { defaultEngine } from '../../hash/default-engine.ts';
 import type { Progress, WatchOptions } from '../../jobs/watch.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
@@ -233,7 +234,7 @@ async function createTorrent(draft: TorrentCreate, options: CreateOptions, watch
 }
 
 /** The options of the library for a creation and its plan. */
-export function generateOptions(options: CreateOptions): GenerateOptions & { version: TorrentVersion } {
+export function generateOptions(options: CreateOptions): Checked<GenerateOptions> & { version: TorrentVersion } {
   const { torrentVersion: version, threads = null, memoryLimit, readSize, padNames, padding } = options;
   const { maxPieceLength, targetPieces, maxTorrentSize } = options;
   const wishes = { maxPieceLength, targetPieces, maxTorrentSize };

@@ -48,6 +48,11 @@ export function parsePositiveSize(text: string): number {
   return parseSize(text) || refuse('Expected a size such as 16GiB.');
 }
 
+/** A part size, or `auto` for one that suits the content. */
+export function parsePartSize(text: string): number | 'auto' {
+  return text === 'auto' ? text : parseSize(text) || refuse('Expected a size such as 16GiB, or auto.');
+}
+
 /** Makes a parser of whole numbers. */
 const wholeNumber =
   (least: number, most = Number.MAX_SAFE_INTEGER) =>
@@ -81,6 +86,24 @@ export function parseDate(text: string): Date {
 /** Refuses an empty name, which would mean the current folder. */
 export function parseFolder(text: string): string {
   return withHome(text || refuse('Expected a folder.'));
+}
+
+/** The places that a part store can be in, for the help of options. */
+export const STORE = 'a folder, s3://BUCKET/PREFIX or a URL';
+
+/** Takes a part store as it is written. Only its opening checks a URL: the message of a wrong value repeats it with its credentials. */
+export function parseStore(text: string): string {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : withHome(text || refuse(`Expected ${STORE}.`));
+}
+
+const DURATIONS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Parses `500ms`, `30s`, `5m`, `1h` or `7d` to milliseconds; a bare number is seconds. */
+export function parseDuration(text: string): number {
+  const [, number, unit = 's'] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(text) ?? [];
+  return number === undefined
+    ? refuse('Expected a duration such as 30s, 5m or 7d.')
+    : Number(number) * (DURATIONS[unit] as number);
 }
 
 /** The path with the home folder for `~`: no shell expands that in a configuration file, in a list of jobs or after `=`. */
@@ -303,6 +326,7 @@ export function cacheFolders({ cacheDir }: CacheOptions): string[] {
 export interface PartsOptions {
   parts: string;
   root?: string;
+  contentUrl?: string;
   allowHost?: string[];
 }
 
@@ -310,7 +334,8 @@ export interface PartsOptions {
 export function partsOptions(command: Command, folder: string): Command {
   return command
     .argument('<plan>', 'the file that metainfo plan --part-size wrote, or - for standard input')
-    .requiredOption('--parts <folder>', folder, parseFolder)
+    .requiredOption('--parts <store>', `${folder}: ${STORE}`, parseStore)
     .option('--root <path>', 'where the planned file or folder is on this machine (default: as planned)', parseFolder)
+    .option('--content-url <url>', 'read the planned files below this URL (s3:// or https://) instead', parseStore)
     .option('--allow-host <host>', 'a host that the plan may read web objects from (repeatable)', collect);
 }

@@ -1,27 +1,27 @@
 /** `metainfo create --queue`: plans a torrent, lets workers hash and write it, and shows their progress. */
-import { createInterface } from 'node:readline/promises';
 import type { JoinedTorrent, QueuedTorrent, QueueProgress } from '../../bullmq/index.ts';
 import { AbortError } from '../../errors/cancel.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { progressBar } from '../../jobs/progress-bar.ts';
-import { folderStore } from '../../parts/store.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { targetFor } from '../create/run-create.ts';
 import { infohashLines, infohashOf } from '../create/summary.ts';
-import { exitCodeOfSignal, writeJson } from '../exit.ts';
 import { fileOf, isStdout, nameOfTarget, realFile, requireWritable } from '../options/target.ts';
 import { planned } from '../parts/plan-in-parts.ts';
+import { storeOf } from '../parts/store-of.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines, writeResult } from '../terminal/output.ts';
+import { interrupted } from './interrupted.ts';
+import { waitNotices } from './notices.ts';
 import { loadQueue, type QueueTarget } from './options.ts';
 import { nameOfConnection, placeWithin, realPath, realRoots } from './places.ts';
 
 /** Creates a torrent with the workers of a queue. */
 export async function createInQueue(
   paths: readonly string[],
-  options: CreateOptions & { partSize: number | undefined },
+  options: CreateOptions & { partSize: number | 'auto' | undefined },
   { connection, folder, roots }: QueueTarget,
   signal: AbortSignal,
 ): Promise<void> {
@@ -39,15 +39,18 @@ export async function createInQueue(
     nameOf: async (pathRoot) => placeWithin(real, await realPath(pathRoot)),
   });
   if (web) throw invalidArgument('Workers read files on disk: create a torrent of a URL without --queue');
-  const queue = new TorrentQueue({ connection, store: folderStore(folder) });
+  const queue = new TorrentQueue({ connection, store: storeOf(folder) });
+  const server = nameOfConnection(connection);
+  let notices: ReturnType<typeof waitNotices> | undefined;
   try {
     const started = process.uptime();
     const queued = await queue.addTorrent(plan, { output, force: options.force });
     if (!options.json && !options.quiet) {
       const what = queued.attached ? 'attached to' : 'queued';
-      await writeLines([`${what} ${plural(plan.parts, 'part')} at ${nameOfConnection(connection)}`], stderr);
+      await writeLines([`${what} ${plural(plan.parts, 'part')} at ${server}`], stderr);
     }
-    const joined = await followed(queued, options, signal);
+    notices = waitNotices(queue, { root: output.split('/', 1)[0] as string, server, json: options.json });
+    const joined = await followed(queued, options, { signal, onNoWorker: notices.onNoWorker });
     const seconds = process.uptime() - started;
     const { version, files, totalSize } = joined;
     const about = { path: target, output, plan: queued.id, parts: plan.parts, version, infohash: infohashOf(joined) };
@@ -55,6 +58,7 @@ export async function createInQueue(
     const summary = `${nameOfTarget(target)}: ${version}, ${plural(files, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
     await writeResult(options, { ...about, ...rest }, [summary, ...infohashLines(joined)]);
   } finally {
+    notices?.close();
     await queue.close();
   }
 }
@@ -75,7 +79,7 @@ function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, fromConfig }: C
 async function followed(
   queued: QueuedTorrent,
   { json, quiet }: CreateOptions,
-  signal: AbortSignal,
+  watch: { signal: AbortSignal; onNoWorker: (root: string) => Promise<void> },
 ): Promise<JoinedTorrent> {
   const bar = json || quiet ? null : progressBar(stderr());
   const started = process.uptime();
@@ -89,43 +93,16 @@ async function followed(
     bar?.update({ bytes, totalBytes, file, seconds, rate });
   };
   try {
-    return await queued.done({ signal, onProgress });
+    return await queued.done({ ...watch, onProgress });
   } catch (error) {
     bar?.finish();
     if (!(error instanceof AbortError)) throw error;
-    return await interrupted(queued, error, { json });
+    return await interrupted(error, { what: 'torrent', json, cancel: () => cancel(queued) });
   } finally {
     bar?.finish();
   }
 }
 
-/** After Ctrl-C: cancels the torrent if the user says so. Without a terminal, the torrent stays in the queue. */
-async function interrupted(
-  queued: QueuedTorrent,
-  error: AbortError,
-  { json }: { json: boolean | undefined },
-): Promise<never> {
-  const answer = error.cause === 'SIGINT' && process.stdin.isTTY ? await asked('Cancel the torrent? [y/N] ') : '';
-  const text = /^y(es)?$/i.test(answer.trim()) ? await cancel(queued) : STAYS;
-  if (json) writeJson('ERR_ABORTED', text);
-  else stderr().write(`${text}\n`);
-  process.exit(exitCodeOfSignal(error));
-}
-
-const STAYS = 'interrupted: the torrent stays in the queue; run the same command to see its progress';
-
 async function cancel(queued: QueuedTorrent): Promise<string> {
   return (await queued.cancel()) ? 'cancelled: no torrent is written' : 'too late to cancel: the torrent has ended';
-}
-
-async function asked(question: string): Promise<string> {
-  const reader = createInterface({ input: process.stdin, output: stderr() });
-  try {
-    return await reader.question(question);
-  } catch {
-    // A second Ctrl-C.
-    return '';
-  } finally {
-    reader.close();
-  }
 }

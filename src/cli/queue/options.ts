@@ -2,14 +2,14 @@
 import type { Command } from 'commander';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { collectRoot, type NamedRoot, parseFolder, parsePositiveSize } from '../options/option-values.ts';
+import { collectRoot, type NamedRoot, parsePartSize, parseStore, STORE } from '../options/option-values.ts';
 
 /** The options of every command that sends work to a queue. */
 export interface QueueingOptions {
   queue?: string;
   root?: NamedRoot[];
   store?: string;
-  partSize?: number;
+  partSize?: number | 'auto';
 }
 
 /** Adds the options of {@link QueueingOptions} to a command. */
@@ -21,8 +21,8 @@ export function queueingOptions(command: Command): Command {
       'let the workers of a queue hash: redis:// or postgres:// (default with --root: QUEUE_URL in the environment)',
     )
     .option('--root <name=path>', 'with --queue: a folder, and its name on the workers (repeatable)', collectRoot)
-    .option('--store <folder>', 'with --queue: the folder of plans and parts that the workers share', parseFolder)
-    .option('--part-size <size>', 'with --queue: bytes of content of a part (default: 4GiB)', parsePositiveSize);
+    .option('--store <store>', `with --queue: plans and parts that the workers share: ${STORE}`, parseStore)
+    .option('--part-size <size>', 'with --queue: bytes of content of a part (default: auto)', parsePartSize);
 }
 
 /** A queue as the command line names it. */
@@ -47,8 +47,7 @@ export function queueOf({ queue: given, root, store, partSize }: QueueingOptions
   }
   if (!root)
     throw invalidArgument('--queue needs --root NAME=PATH: a folder with the content, and its name on the workers');
-  if (store === undefined)
-    throw invalidArgument('--queue needs --store: the folder of plans and parts that the workers share');
+  if (store === undefined) throw invalidArgument('--queue needs --store: where the workers share plans and parts');
   return { connection: queue, folder: store, roots: rootsOf(root) };
 }
 

@@ -1,0 +1,125 @@
+/** Notices of commands that go on: the server of a queue does not answer, or nobody works for a root. On standard error, also as JSON. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TorrentQueue } from '../../bullmq/index.ts';
+import { plural } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
+import { colorsFor } from '../terminal/colors.ts';
+import { printableJson } from '../terminal/json.ts';
+import { fitted, stderr } from '../terminal/output.ts';
+
+/** A notice: the fields of its JSON, and its text. */
+export interface Notice {
+  event: 'metrics' | 'ready' | 'outage' | 'connected' | 'no_worker' | 'error';
+  message: string;
+  /** The other fields of the JSON. */
+  more?: object;
+}
+
+/** Removes a progress bar, which is drawn again later. */
+const CLEAR_LINE = '\r\u001b[K';
+
+const LABELS = {
+  outage: 'error',
+  error: 'error',
+  no_worker: 'warning',
+  connected: null,
+  ready: null,
+  metrics: null,
+} as const;
+
+/** Prints a notice. */
+export async function notice(
+  { event, message, more }: Notice,
+  { json }: { json?: boolean | undefined },
+): Promise<void> {
+  const label = LABELS[event];
+  const code = label && 'ERR_QUEUE';
+  if (json) {
+    stderr().write(`${printableJson({ event, code, message, ...more })}\n`);
+    return;
+  }
+  const { red, yellow, dim } = await colorsFor(stderr());
+  const color = label === 'error' ? red : yellow;
+  const line = label ? `${color(`${label}:`)} ${printable(message)} ${dim(`[${code}]`)}` : printable(message);
+  stderr().write(`${stderr().isTTY ? CLEAR_LINE : ''}${fitted(line, stderr())}\n`);
+}
+
+/** Tells of outages of a server: one notice when it stops answering, and one when it answers again. */
+export class Outage {
+  readonly #server: string;
+  readonly #tell: (notice: Notice) => void;
+  #isDown = false;
+
+  /** @param server The name of the server, without credentials. */
+  constructor(server: string, tell: (notice: Notice) => void) {
+    this.#server = server;
+    this.#tell = tell;
+  }
+
+  /** Whether the server does not answer. */
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  /** Takes a failure to reach the server. */
+  lost(error: unknown): void {
+    if (this.#isDown) return;
+    this.#isDown = true;
+    const reason = reasonOf(error);
+    const message = `no answer from ${this.#server}${reason === '' ? '' : `: ${reason}`}; trying again`;
+    this.#tell({ event: 'outage', message, more: { server: this.#server, reason } });
+  }
+
+  /** Takes an answer of the server. */
+  answered(): void {
+    if (!this.#isDown) return;
+    this.#isDown = false;
+    const message = `${this.#server} answers again`;
+    this.#tell({ event: 'connected', message, more: { server: this.#server } });
+  }
+}
+
+/** Why a server does not answer, as its client says: empty if it does not say. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const [, reason] = /^The server of the queue does not answer(?: \((.*)\))?\.$/s.exec(text) ?? [null, text];
+  return reason ?? '';
+}
+
+/** Milliseconds between two questions to the server of somebody who waits. */
+const ASK_MS = 2000;
+
+/**
+ * Tells those who wait for workers that the server does not answer, or that nobody works for a root.
+ *
+ * @param root A root of the job.
+ * @param server The name of the server, without credentials.
+ */
+export function waitNotices(
+  queue: TorrentQueue,
+  { root, server, json }: { root: string; server: string; json: boolean | undefined },
+): { onNoWorker: (root: string) => Promise<void>; close: () => void } {
+  const closed = new AbortController();
+  const { signal } = closed;
+  const outage = new Outage(server, (what) => void notice(what, { json }));
+  const ask = async () => {
+    while (!signal.aborted) {
+      await queue.counts([root], { signal }).then(
+        () => outage.answered(),
+        (error: unknown) => signal.aborted || outage.lost(error),
+      );
+      await delay(ASK_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+  void ask();
+  return {
+    onNoWorker: async (root) => {
+      const { workers, waiting, active, delayed, failed } = await queue.counts([root], { signal });
+      const jobs = `${plural(waiting, 'waiting job')}, ${active} active, ${delayed} delayed, ${failed} failed`;
+      const message = `no worker serves the root ${root} at ${server} (${jobs}): start metainfo worker --root ${root}=PATH`;
+      const more = { root, workers, waiting, active, delayed, failed };
+      await notice({ event: 'no_worker', message, more }, { json });
+    },
+    close: () => closed.abort(),
+  };
+}

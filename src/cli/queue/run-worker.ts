@@ -1,0 +1,133 @@
+/** Runs `metainfo worker`. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { QueueCounts, TorrentQueue, Workers } from '../../bullmq/index.ts';
+import { invalidArgument } from '../../errors/guard.ts';
+import { exitCodeOf } from '../exit.ts';
+import type { HashingOptions, NamedRoot } from '../options/option-values.ts';
+import { storeOf } from '../parts/store-of.ts';
+import { type Address, serveMetrics } from './metrics.ts';
+import { notice } from './notices.ts';
+import { loadQueue, rootsOf } from './options.ts';
+import { nameOfConnection } from './places.ts';
+import { reportJob, WorkerWatch } from './watch-worker.ts';
+
+/** The options of the command. */
+export interface WorkerOptions extends HashingOptions {
+  redis?: string;
+  queue?: string;
+  root: NamedRoot[];
+  store: string;
+  concurrency?: number;
+  grace?: number;
+  metrics?: Address;
+  quiet?: boolean;
+  json?: boolean;
+}
+
+/** The default grace time: below the 30 s after which Kubernetes kills, so that jobs can still be given back. */
+const GRACE_MS = 25_000;
+/** The longest time of a timer. */
+const MOST_GRACE_MS = 2 ** 31 - 1;
+/** How long a server may take to answer a worker that ends. */
+const ANSWER_MS = 500;
+const POLL_MS = 50;
+/** How long a scrape waits for the server. */
+const COUNTS_MS = 3000;
+
+/** Works until a signal stops it, and ends the process. */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const {
+    redis,
+    queue,
+    root,
+    store,
+    threads = null,
+    memoryLimit,
+    concurrency,
+    grace = GRACE_MS,
+    quiet,
+    json,
+  } = options;
+  const connection = redis ?? queue ?? process.env['QUEUE_URL'];
+  if (!connection) throw invalidArgument('Name the server of the queue: --redis URL, or --queue URL');
+  const { createWorkers, TorrentQueue } = await loadQueue();
+  const server = nameOfConnection(connection);
+  const watch = new WorkerWatch(server, { json });
+  const shared = { connection, store: storeOf(store) };
+  const roots = rootsOf(root);
+  const metrics = options.metrics
+    ? await serveMetrics(
+        options.metrics,
+        countsOf(() => new TorrentQueue(shared), roots),
+      )
+    : null;
+  if (metrics && !quiet) {
+    const message = `metrics at ${metrics.url}, health at /healthz`;
+    await notice({ event: 'metrics', message, more: { url: metrics.url } }, { json });
+  }
+  const workers = createWorkers({
+    ...shared,
+    roots,
+    threads,
+    memoryLimit,
+    concurrency,
+    onError: (error) => watch.failed(error),
+    onJob: (job) => {
+      metrics?.onJob(job);
+      void reportJob(job, { quiet, json }).catch(() => {});
+    },
+  });
+  const stopped = stopSignal();
+  try {
+    // Without a connection, no job runs that could be given back.
+    if ((await Promise.race([watch.ready(workers), stopped])) !== 'ready') process.exit(0);
+  } catch (error) {
+    // The connections of BullMQ would keep the process alive.
+    process.exit(await exitCodeOf(error));
+  }
+  metrics?.watch(workers);
+  const message = `working for ${server}, until SIGTERM or Ctrl-C`;
+  if (!quiet) await notice({ event: 'ready', message, more: { server } }, { json });
+  await stopped;
+  watch.close();
+  await end(workers, grace);
+}
+
+/** Counts the jobs of some roots. The queue is opened when somebody asks first. */
+function countsOf(open: () => TorrentQueue, roots: object): () => Promise<QueueCounts> {
+  let queue: TorrentQueue | undefined;
+  return () => {
+    queue ??= open();
+    return queue.counts(Object.keys(roots), { signal: AbortSignal.timeout(COUNTS_MS) });
+  };
+}
+
+/** Resolves with the next signal that stops the worker. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.on('SIGTERM', resolve);
+    process.on('SIGINT', resolve);
+  });
+}
+
+async function end(workers: Workers, grace: number): Promise<never> {
+  const answered = workers.check().then(
+    () => true,
+    () => false,
+  );
+  const ended = workers.close({ grace });
+  // A second signal ends the grace time: running jobs still go back to the queue.
+  const forced = stopSignal();
+  if (await Promise.race([answered, delay(ANSWER_MS, false)])) {
+    await Promise.race([ended, forced]);
+    await workers.close();
+  } else {
+    // Nothing can be given back. A part that ends in time is in the store, and nobody hashes it again.
+    let isOver = false;
+    void Promise.race([forced, delay(Math.min(grace, MOST_GRACE_MS))]).then(() => {
+      isOver = true;
+    });
+    while (workers.running > 0 && !isOver) await delay(POLL_MS);
+  }
+  process.exit(0);
+}

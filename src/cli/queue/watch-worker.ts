@@ -1,0 +1,104 @@
+/** The lines of `metainfo worker` about its server and its jobs. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EndedJob, Workers } from '../../bullmq/index.ts';
+import { formatBytes } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
+import { printableJson } from '../terminal/json.ts';
+import { writeLines } from '../terminal/output.ts';
+import { notice, Outage } from './notices.ts';
+
+/** Milliseconds between two attempts to reach a server that is gone. */
+const RETRY_MS = 1000;
+
+/** Watches the connection of workers. */
+export class WorkerWatch {
+  readonly #outage: Outage;
+  readonly #json: boolean | undefined;
+  /** Workers that are connected. */
+  #workers: Workers | null = null;
+  #isChecking = false;
+  #isClosing = false;
+  #last = '';
+
+  /** @param server The name of the server, without credentials. */
+  constructor(server: string, { json }: { json?: boolean | undefined }) {
+    this.#json = json;
+    this.#outage = new Outage(server, (what) => void notice(what, { json }));
+  }
+
+  /**
+   * Waits until workers are connected.
+   *
+   * @throws {MetainfoError} for anything but a server that does not answer yet
+   */
+  async ready(workers: Workers): Promise<'ready'> {
+    await workers.ready().catch((error: unknown) => {
+      this.close();
+      throw error;
+    });
+    this.#workers = workers;
+    this.#outage.answered();
+    return 'ready';
+  }
+
+  /** Takes an error of the workers that concerns no single job. */
+  failed(error: Error): void {
+    if (this.#workers) void this.#check(error, this.#workers);
+    // An error that ends the start is reported by it.
+    else setImmediate(() => this.#isClosing || this.#outage.lost(error));
+  }
+
+  /** Tells no more: a connection that closes is no outage. */
+  close(): void {
+    this.#isClosing = true;
+  }
+
+  /** Tells an error from an outage, and waits for the end of an outage. */
+  async #check(error: Error, workers: Workers): Promise<void> {
+    if (this.#isChecking || this.#isClosing) return;
+    this.#isChecking = true;
+    const isServed = await answers(workers);
+    if (this.#isClosing) return;
+    if (isServed) {
+      const { message } = error;
+      if (message !== this.#last) await notice({ event: 'error', message }, { json: this.#json });
+      this.#last = message;
+    } else {
+      this.#outage.lost(error);
+      do await delay(RETRY_MS);
+      while (!(await answers(workers)) && !this.#isClosing);
+      if (this.#isClosing) return;
+      this.#outage.answered();
+    }
+    this.#isChecking = false;
+  }
+}
+
+function answers(workers: Workers): Promise<boolean> {
+  return workers.check().then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Reports a job that has ended. */
+export async function reportJob(
+  job: EndedJob,
+  { quiet, json }: { quiet?: boolean | undefined; json?: boolean | undefined },
+): Promise<void> {
+  const { kind, root, plan, index, error, seconds, bytes, attempt } = job;
+  if (json) return writeLines([printableJson({ kind, root, plan, index, error, seconds, bytes, attempt })]);
+  if (quiet && error === null) return;
+  const what = `${kind}${index === null ? '' : ` ${index}`} of ${plan.slice(0, 8)} in ${root}`;
+  const tried = attempt > 1 ? `, attempt ${attempt}` : '';
+  await writeLines([`${what}: ${error === null ? doneText(kind, seconds, bytes) : printable(error)}${tried}`]);
+}
+
+/** The end of an attempt, as text: `done, 4.00 GiB in 2.1 s (1.90 GiB/s)`. */
+function doneText(kind: EndedJob['kind'], seconds: number, bytes: number | null): string {
+  const time = `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (kind === 'part' && bytes === 0) return `taken from the store in ${time}`;
+  if (!bytes) return `done in ${time}`;
+  const rate = formatBytes(Math.round(bytes / Math.max(seconds, 0.001)));
+  return `done, ${formatBytes(bytes)} in ${time} (${rate}/s)`;
+}
