@@ -14,6 +14,7 @@ const REPLACED = [
   [/^platform\/node\.ts$/, 'src/platform/web.ts'],
   [/^create\/sources\/hash-streams\.ts$/, 'src/browser/hash-streams.ts'],
   [/^hash\/default-engine\.ts$/, 'src/browser/default-engine.ts'],
+  [/^jobs\/track\.ts$/, 'src/browser/track.ts'],
   [/^disk\//, NO_DISK],
   [/^hash\/(addon|open-without-links|read|system-path)\.ts$/, NO_DISK],
   [
@@ -109,6 +110,8 @@ const { metafile, outputFiles } = await build({
   bundle: true,
   platform: 'browser',
   ...COMPACT,
+  // Bundlers of pages shorten names better when they are unique.
+  minifyIdentifiers: false,
   format: 'esm',
   tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
   plugins: [forBrowsers],

@@ -1,2 +1,11 @@
-/** How esbuild writes modules without what only readers need: comments and white space. The lines are short enough for stacks. */
-export const COMPACT = { minifyWhitespace: true, minifySyntax: true, lineLimit: 160, target: 'es2023' };
+/**
+ * How esbuild writes modules without what only readers need: comments, white space and long names in functions. The lines are short
+ * enough for stacks.
+ */
+export const COMPACT = {
+  minifyWhitespace: true,
+  minifySyntax: true,
+  minifyIdentifiers: true,
+  lineLimit: 160,
+  target: 'es2023',
+};

@@ -50,7 +50,7 @@ export function prebuildWin32() {
     ],
     link: [
       // -fstack-protector-strong links the functions that protected code calls.
-      ...['-fstack-protector-strong', '-Wl,--dynamicbase,--nxcompat,--high-entropy-va'],
+      ...['-fstack-protector-strong', '-Wl,--gc-sections', '-Wl,--dynamicbase,--nxcompat,--high-entropy-va'],
       ...['-shared', '-static', '-s', library, importLibrary(headers, path.join(root, folder))],
       ...['-ldelayimp', '-lws2_32', '-ladvapi32', '-luser32', '-lcrypt32'],
     ],

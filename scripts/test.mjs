@@ -7,7 +7,7 @@
 //   npm test -- --arm64           some tests of hashing, on the prebuilt binary for arm64 (npm run prebuilds) under qemu
 //
 // `npm test -- --web` runs the tests of torrents in memory on src/platform/web.ts, as in browsers.
-// `npm test -- --release` runs the tests of the tools that only .ci/release uses.
+// `npm test -- --release` runs the tests that only .ci/release runs: of its tools, and the longest one of queues.
 // With PREBUILDS_ONLY=1 the tests use the addon in prebuilds/, and no compiler is needed. With METAINFO_NATIVE_TESTED=1 they leave
 // test/native out, which .ci/run has run under sanitizers.
 import { spawnSync } from 'node:child_process';
@@ -39,8 +39,8 @@ const SLOW = {
   'test/parts/plan-mutants.test.ts': 23,
   'test/verify/find-moved.test.ts': 23,
 };
-/** They test tools that only .ci/release uses, and need what only it installs. */
-const OF_RELEASE = ['test/scripts/check-prebuild.test.ts'];
+/** One tests tools that only .ci/release uses, and needs what only it installs. The other takes a minute of processor time. */
+const OF_RELEASE = ['test/scripts/check-prebuild.test.ts', 'test/reliability/queue-chaos.test.ts'];
 /**
  * Files and folders that wait: for other programs, for processes that they kill, for timers. Many of them run at once,
  * in this order: the longest first.
