@@ -22,3 +22,39 @@ declare module 'create-torrent' {
 declare module 'parse-torrent' {
   export default function parseTorrent(torrent: Uint8Array): Promise<{ infoHash?: string }>;
 }
+
+declare module '@20minutes/s3rver' {
+  interface Options {
+    address: string;
+    port: number;
+    directory: string;
+    silent: boolean;
+    configureBuckets: { name: string; configs: Uint8Array[] }[];
+  }
+  export default class S3rver {
+    constructor(options: Options);
+    run(): Promise<{ port: number }>;
+    close(): Promise<void>;
+  }
+}
+
+declare module 'pg' {
+  class Pool {
+    constructor(options: { connectionString: string; max: number });
+    query(text: string): Promise<{ rows: Record<string, unknown>[] }>;
+    end(): Promise<void>;
+  }
+  const pg: { Pool: typeof Pool };
+  export default pg;
+}
+
+declare module 'autocannon' {
+  interface Running extends Promise<{ errors: number; non2xx: number }> {
+    /** @param milliseconds The time of the response. */
+    on(
+      event: 'response',
+      listener: (client: object, status: number, bytes: number, milliseconds: number) => void,
+    ): this;
+  }
+  export default function autocannon(options: { url: string; connections: number; duration: number }): Running;
+}

@@ -29,8 +29,11 @@ export async function postgresMissing(): Promise<string | false> {
 }
 
 /** Starts a server that ends with the test, and returns its URL. */
-export async function postgresServer(t: { after(work: () => Promise<void>): void }): Promise<string> {
-  const [folder, port, bin] = [await temporaryFolder(t), await freePort(), await binaries()];
+export async function postgresServer(
+  t: { after(work: () => Promise<void>): void },
+  given?: { port: number },
+): Promise<string> {
+  const [folder, port, bin] = [await temporaryFolder(t), given?.port ?? (await freePort()), await binaries()];
   // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   if (user.uid !== undefined) await chown(folder, NOBODY, NOBODY);
