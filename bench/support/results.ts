@@ -25,7 +25,7 @@ export const PAGES = {
     'verify',
     'browser',
   ],
-  reliability: ['load', 'soak'],
+  reliability: ['load', 'servers', 'soak'],
   scaling: ['distributed'],
 } as const;
 

@@ -11,6 +11,7 @@ const UNITS: Record<string, number> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30
 const PATTERNS: Record<string, RegExp> = {
   size: /^(\d+)(KiB|MiB|GiB)$/,
   part: /^(\d+)(KiB|MiB|GiB)$/,
+  queued: /^(\d+)(KiB|MiB|GiB)$/,
   time: /^(\d+)([smh])$/,
   scale: /^(\d*\.?\d+)$/,
 };
