@@ -26,7 +26,6 @@ const LAYERS = [
 const APART = [
   ['create', 'hashers'],
   ['verify', 'hashers'],
-  ['verify', 'create'],
   ['print', 'verify'],
   ['print', 'create'],
   ['print', 'hashers'],

@@ -3,10 +3,10 @@ const names = (text) => text.trim().split(/\s+/);
 
 export const TASKS = {
   Create: names(`
-    TorrentCreate TorrentCreateFields TorrentCreateInput GenerateOptions GenerateResult GenerateExtOptions GetPathsOptions InfoDictInput
+    create CreateOptions TorrentCreate TorrentCreateFields TorrentCreateInput GenerateOptions GenerateResult GenerateExtOptions GetPathsOptions InfoDictInput
     FileItemInput FileTreeInput FileTreeItemInput ScanPolicies ScanFilter ScannedFile SymlinkPolicy PieceLengthWishes choosePieceLength
     TrackerFields DhtNode PlanReport Finding FindingCode WarningOptions WriteOptions CacheChoice cacheStats CacheStats clearCache
-    FileTimes Source SourceData RangeReader webFile WebFile WebFileOptions
+    FileTimes Source SourceInput SourceData RangeReader OpenFile webFile WebFile WebFileOptions s3File S3FileOptions S3Options S3Credentials
   `),
   Read: names(`
     Torrent TorrentBase TorrentOf TorrentVersion TorrentFile ReadOptions Inspection TorrentJson FromDecodedOptions TorrentFields
@@ -16,7 +16,7 @@ export const TASKS = {
     decode Decoded DecodeOptions Span encode Encodable BencodeMap BencodeValue RawBencode DEFAULT_LIMITS Limits LimitName
   `),
   Verify: names(`
-    verify VerifyOptions VerifyReport VerifiedFile FileStatus findMoved FindMovedOptions FoundContent MovedFile UnprovenFile placeMoved
+    verify VerifyOptions VerifySources NamedData VerifyReport VerifiedFile FileStatus findMoved FindMovedOptions FoundContent MovedFile UnprovenFile placeMoved
     PlaceMovedOptions PlacedContent FailedPlacing resumeData ResumeClient ResumeFile ResumeOptions
   `),
   Edit: names(`
@@ -31,12 +31,13 @@ export const TASKS = {
   `),
   Scale: names(`
     planParts PlanPartsOptions hashPart HashPartOptions joinParts JoinPartsOptions GetPart parsePlan PartsPlan TorrentPlan
-    storePart StoredPart folderStore PartStore partsEngine PartsEngineOptions RunPartContext
+    storePart StoredPart folderStore s3Store webStore WebStoreOptions PartStore StoredObject partsEngine PartsEngineOptions RunPartContext
     partKey StoredName ObjectFile OpenObject processLimits ProcessLimits ResourceOptions WatchOptions BeneathOptions
+    processStats ProcessStats JobEvent JobFacts JobOperation
     Progress
   `),
   Errors: names(`
     MetainfoError MetainfoErrorOptions MetainfoErrorCode ERROR_CODES ValidationError Issue IssueCode IssueCodeInfo ISSUE_CODES
-    BencodeError BencodeCode OtherFormat BENCODE_CODES LimitError PartError AbortError isPermanent
+    BencodeError BencodeCode OtherFormat BENCODE_CODES LimitError PartError AbortError isPermanent errorCategory ErrorCategory
   `),
 };

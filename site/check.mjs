@@ -62,6 +62,8 @@ async function checkPage(context, name, way) {
   });
   page.on('pageerror', (error) => report(error.message));
   await page.goto(`http://localhost:${port}/${name}`, { waitUntil: 'networkidle' });
+  // A page whose scripts have run names the switch of its colours.
+  await page.waitForFunction(() => document.querySelector('.VPSwitchAppearance')?.title !== '');
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (wide > 0) report(`${wide} pixels wider than the screen`);
   const cut = await page.evaluate(

@@ -138,12 +138,12 @@ describe('documents', () => {
     });
     const read = sources.flatMap((file) => {
       const found = readFileSync(file, 'utf8').matchAll(
-        /\b(?:env(?:\['|\.)|variable\(')([A-Z_]+)\b|variables\.Get\("([A-Z_]+)"/g,
+        /\b(?:env(?:\['|\.)|variable\(')([A-Z\d_]+)\b|variables\.Get\("([A-Z_]+)"/g,
       );
       return Array.from(found, ([, inJavaScript, inNative]) => inJavaScript ?? inNative);
     });
     // picocolors reads NO_COLOR.
-    const named = [...page('environment').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+    const named = [...page('environment').matchAll(/^\| `([A-Z\d_]+)` \|/gm)].map(([, name]) => name);
     assert.deepEqual([...new Set([...read, 'NO_COLOR'])].sort(), named.sort());
   });
 

@@ -15,6 +15,7 @@ import {
   sourcesWithExamples,
 } from './support/pages.ts';
 import { redisMissing, redisServer } from './support/redis.ts';
+import { s3Server } from './support/s3.ts';
 import { temporaryFolder } from './support/tree.ts';
 
 /** The programs that pages need. */
@@ -27,7 +28,8 @@ describe('code on pages', { concurrency: 2 }, () => {
   for (const name of pages()) {
     const skip = NEEDS[name]?.() ?? false;
     it(`${name}: every block runs and prints what the page shows`, { skip }, async (t) => {
-      await runPage(parsePage(pageText(name)), await temporaryFolder(t));
+      const env = name === 'docs/guides/parts.md' ? (await s3Server(t)).env : {};
+      await runPage(parsePage(pageText(name)), await temporaryFolder(t), { env });
     });
   }
 
