@@ -553,7 +553,7 @@ await step('the unit: its ExecStart on Node, with the system calls that it allow
     ]),
   );
   const callsOf = (name) => (name.startsWith('@') ? groups.get(name).flatMap(callsOf) : [name]);
-  const allowed = new Set([...callsOf(unitValues('SystemCallFilter')[0]), ...callsOf('@default')]);
+  const allowed = new Set([...unitValues('SystemCallFilter')[0].split(' ').flatMap(callsOf), ...callsOf('@default')]);
   const lines = [...readFileSync(trace, 'utf8').matchAll(/^\d+ +(\w+)\(/gm)];
   const used = new Set(lines.map(([, call]) => call));
   const denied = [...used].filter((call) => !allowed.has(call));
