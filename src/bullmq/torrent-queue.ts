@@ -14,7 +14,7 @@ import {
   type RunPartContext,
   type TorrentPlan,
 } from '../index.ts';
-import { AttachableRun, type HashRequest } from './attachable-run.ts';
+import { AttachableRun } from './attachable-run.ts';
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import type { BatchItems, BatchOperation } from './batch-job.ts';
 import { batchResults, checkBatch, dividedItems, refuseItems } from './batches.ts';
@@ -261,7 +261,7 @@ export class TorrentQueue {
       const runOwn: PartsEngineOptions['run'] = (plan, index, context) =>
         tracked(run.part(plan, index, context, () => this.#runPart(plan, index, { ...context, onNoWorker, run })));
       const { partSize, remoteRoot } = options;
-      const nonce = (request: HashRequest) => run.nonce(request, [partSize, remoteRoot]);
+      const nonce = () => run.nonce(request, [partSize, remoteRoot]);
       runs.add(run);
       return run.watched(partsEngine({ ...options, run: runOwn, nonce }).start(request), () => runs.delete(run));
     };

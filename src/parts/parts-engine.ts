@@ -78,7 +78,7 @@ export interface PartsEngineOptions {
    *
    * @default a new one for each job
    */
-  nonce?: ((request: HashRequest) => Promise<string>) | undefined;
+  nonce?: (() => Promise<string>) | undefined;
 }
 
 const OPTIONS: OptionStructs<PartsEngineOptions> = {
@@ -154,7 +154,7 @@ function startParts(
 ): HashJob {
   const { version, pieceLength, paddedFiles = 0 } = request;
   const { split, plan: made } = newPlan({
-    nonce: nonce?.(request) ?? randomBytes(16).toString('hex'),
+    nonce: nonce?.() ?? randomBytes(16).toString('hex'),
     root: remoteRoot,
     version,
     pieceLength,

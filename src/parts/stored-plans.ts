@@ -34,12 +34,6 @@ const KINDS = ['plan', 'part', 'join', 'items', 'results'] as const;
 /** How many objects of each kind there are. */
 export function countsOf(objects: readonly Pick<StoredObject, 'name'>[]): Record<(typeof KINDS)[number], number> {
   const kinds = objects.map(({ name }) => (typeof name === 'number' ? 'part' : name.replace(/-.*/, '')));
-  const count = (kind: string) => kinds.filter((one) => one === kind).length;
-  return {
-    plan: count('plan'),
-    part: count('part'),
-    join: count('join'),
-    items: count('items'),
-    results: count('results'),
-  };
+  const counts = KINDS.map((kind) => [kind, kinds.filter((one) => one === kind).length]);
+  return Object.fromEntries(counts);
 }
