@@ -15,6 +15,11 @@ const PARTS = 10;
 
 /** A torrent of ten parts whose verification can be attached to. */
 async function setUp(t: TestContext) {
+  const closers: { close(): Promise<void> }[] = [];
+  // Before the server ends.
+  t.after(async () => {
+    for (const one of closers) await one.close();
+  });
   const [redis, folder] = [await redisServer(t), await temporaryFolder(t)];
   const base = path.join(folder, 'data');
   const content = path.join(base, 'set');
@@ -23,7 +28,7 @@ async function setUp(t: TestContext) {
   const store = folderStore(places);
   const torrent = await new TorrentCreate({ pathRoot: content, pieceLength: 16 * KIB }).generate({ version: 'v1' });
   const closing = <T extends { close(): Promise<void> }>(one: T): T => {
-    t.after(() => one.close());
+    closers.push(one);
     return one;
   };
   /** A producer of its own: what it knows is lost with it. */
