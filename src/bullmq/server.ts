@@ -10,6 +10,8 @@ export const CONNECT_MS = 10_000;
 /** The server, as a producer asks it. */
 export class QueueServer {
   readonly #closed = new AbortController();
+  /** Aborted when the queue is closed. */
+  readonly closing = this.#closed.signal;
   /** The last error of the connection: it explains why nothing answers. */
   #lost: Error | null = null;
 
@@ -30,7 +32,7 @@ export class QueueServer {
    * @throws {MetainfoError} `ERR_QUEUE` if the queue is closed first
    */
   async wait<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
-    const closed = this.#closed.signal;
+    const closed = this.closing;
     try {
       return await untilAbort(closed, untilAbort(signal, promise));
     } catch (error) {

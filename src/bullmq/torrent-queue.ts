@@ -94,8 +94,9 @@ export class TorrentQueue {
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
   constructor(options: TorrentQueueOptions) {
-    this.#backend = backendOf(options);
-    const [store, server] = [requireStore(options.store), new QueueServer()];
+    const server = new QueueServer();
+    this.#backend = backendOf(options, { closing: server.closing });
+    const store = requireStore(options.store);
     this.#flows = new this.#backend.classes.FlowProducer(this.#backend.options);
     this.#flows.on('error', server.onError);
     const queues = new RootQueues(this.#backend, server.onError);

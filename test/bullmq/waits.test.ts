@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
@@ -120,3 +122,28 @@ for (const { name, skip, start } of SERVERS)
         await assert.rejects(wait, closed);
     });
   });
+
+describe('close() without a server', { skip: redisMissing() }, () => {
+  it('lets the process end', async (t) => {
+    const redis = await redisServer(t);
+    const folder = await temporaryFolder(t);
+    const from = (file: string) => new URL(`../../${file}`, import.meta.url).href;
+    const program = `
+      const { TorrentQueue } = await import(${JSON.stringify(from('src/bullmq/index.ts'))});
+      const { folderStore } = await import(${JSON.stringify(from('src/parts/store.ts'))});
+      const queue = new TorrentQueue({ connection: ${JSON.stringify(redis.url)}, store: folderStore(${JSON.stringify(folder)}) });
+      await queue.counts(['media']);
+      console.log('connected');
+      process.stdin.once('data', async () => {
+        process.stdin.destroy();
+        await queue.close();
+      });`;
+    const args = ['--import', from('scripts/ts.mjs'), '--input-type=module', '-e', program];
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    t.after(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    await redis.kill();
+    child.stdin.write('\n');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+});
