@@ -11,7 +11,7 @@ export const CONNECT_MS = 10_000;
 export class QueueServer {
   readonly #closed = new AbortController();
   /** Aborted when the queue is closed. */
-  readonly closing = this.#closed.signal;
+  readonly closing: AbortSignal = this.#closed.signal;
   /** The last error of the connection: it explains why nothing answers. */
   #lost: Error | null = null;
 
