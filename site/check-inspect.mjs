@@ -324,7 +324,7 @@ export async function checkInspect(browser, { address, report, shots }) {
       if (!request.url().startsWith(address) && !/^(data|blob):/.test(request.url())) say(`asks for ${request.url()}`);
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(300_000);
     page.on('pageerror', (error) => say(error.message));
     page.on('console', (message) => message.type() === 'error' && say(message.text()));
     await page.goto(`${address}/inspect/`);

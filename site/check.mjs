@@ -16,6 +16,8 @@ const SITE = path.join(root, 'build/site');
 const TABS = 4;
 /** Bytes that a page may load, not compressed, without pictures. */
 const MOST_BYTES = 700_000;
+/** The time for a step of a page, in milliseconds: more than a machine under load needs. */
+const MOST_TIME = 300_000;
 const SCREEN = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 
@@ -62,8 +64,9 @@ async function checkPage(context, name, way) {
   });
   page.on('pageerror', (error) => report(error.message));
   await page.goto(`http://localhost:${port}/${name}`, { waitUntil: 'networkidle' });
-  // A page whose scripts have run names the switch of its colours.
-  await page.waitForFunction(() => document.querySelector('.VPSwitchAppearance')?.title !== '');
+  // A page whose scripts have run names the switch of its colours. A tab in the background draws no frames, so a timer asks.
+  const isReady = () => document.querySelector('.VPSwitchAppearance')?.title !== '';
+  await page.waitForFunction(isReady, undefined, { polling: 100 });
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (wide > 0) report(`${wide} pixels wider than the screen`);
   const cut = await page.evaluate(
@@ -86,6 +89,7 @@ async function checkPage(context, name, way) {
 /** Opens pages in one way, several at a time. */
 async function checkPages(names, way, options) {
   const context = await browser.newContext({ ...options, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(MOST_TIME);
   const left = [...names];
   const tab = async () => {
     for (let name = left.pop(); name; name = left.pop()) await checkPage(context, name, way);
