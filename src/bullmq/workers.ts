@@ -198,10 +198,13 @@ export function createWorkers(options: WorkersOptions): Workers {
     };
     const joins = start('join', runJoin, 1);
     // The failure of a child comes to its parent: then nobody waits for the others.
-    joins.on('failed', (job) => {
-      // An attempt that is repeated needs them.
-      if (job?.finishedOn) job.removeUnprocessedChildren().catch(onError);
-    });
+    const dropOthers = async ({ id, finishedOn }: Job) => {
+      const now = await context.queues.joins.getJob(id as string);
+      // The torrent may have been queued again: its parts have the same names.
+      if (now?.finishedOn === finishedOn) await now?.removeUnprocessedChildren();
+    };
+    // An attempt that is repeated needs them.
+    joins.on('failed', (job) => void (job?.finishedOn && dropOthers(job).catch(onError)));
     return [start('part', runPart, concurrency), joins, start('batch', runBatch, concurrency)];
   };
   const workers = Object.keys(roots).flatMap(workersOf);
