@@ -129,17 +129,13 @@ function postgresBackend(
   options: PostgresConnectionOptions & object,
   roots: readonly string[],
 ): Omit<Backend, 'options'> {
-  let shared: SharedPostgres | undefined;
-  const connection = () => {
-    shared ??= new SharedPostgres(options, roots);
-    return shared;
-  };
+  const shared = new SharedPostgres(options, roots);
   return {
-    classes: withBackend((name: string, opts: object) => connection().backend(name, opts)) as never,
-    time: () => connection().time(),
-    workersOf: (_, root) => connection().workersOf(root),
-    announce: () => connection().getListenClient(),
-    end: async () => shared?.end(),
+    classes: withBackend((name: string, opts: object) => shared.backend(name, opts)) as never,
+    time: () => shared.time(),
+    workersOf: (_, root) => shared.workersOf(root),
+    announce: () => shared.getListenClient(),
+    end: () => shared.end(),
   };
 }
 

@@ -130,16 +130,14 @@ async function jobResults(
   const ended = (signal: AbortSignal | undefined) => failureOfJob({ id, index, root: names[0] }, producer, signal);
   const failure = await waits.withWorkers(names, options, ended);
   const stored = await server.wait(storedItems(store, id, index), signal);
-  if (!stored && !failure) throw readBefore(id, index);
-  if (!stored) throw notInStore(`the items ${index} of the batch ${id}`);
+  if (!stored && failure) throw notInStore(`the items ${index} of the batch ${id}`);
+  if (!stored) {
+    const problem = `The results ${index} of the batch ${id} are gone: somebody has read them, or has cleaned the store.`;
+    throw new MetainfoError('ERR_QUEUE', `${problem} Read them once, or with keep: true.`);
+  }
   const results = await server.wait(storedResults(store, id, index, stored), signal);
   const error = textOf(failure ?? lostError('job of the batch'));
   return stored.items.map((_, i) => results?.[i] ?? failed(stored.first + i, error));
-}
-
-function readBefore(id: string, index: number): MetainfoError {
-  const problem = `The results ${index} of the batch ${id} are gone: somebody has read them, or has cleaned the store.`;
-  return new MetainfoError('ERR_QUEUE', `${problem} Read them once, or with keep: true.`);
 }
 
 /** Waits for a job of a batch: why it failed, or null. */
@@ -166,11 +164,8 @@ async function failureOfJob(
 /** Deletes what nobody reads again. A store that cannot delete keeps it. */
 async function forgetJob({ id, roots }: BatchJobs, index: number, { store, queues }: Producer): Promise<void> {
   const root = roots[index]?.[0];
-  if (root !== undefined)
-    await queues
-      .get('batch', root)
-      .remove(partJobId(id, index))
-      .catch(() => {});
+  const job = root === undefined ? null : queues.get('batch', root).remove(partJobId(id, index));
+  await job?.catch(() => {});
   // The results first: without items, they could not be read.
   await store.delete?.(id, `results-${index}`).catch(() => {});
   await store.delete?.(id, `items-${index}`).catch(() => {});

@@ -1,4 +1,6 @@
 /** Tells producers when jobs end, by the events of a queue, so that they need not ask for it all the time. */
+import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { QueueEvents } from 'bullmq';
 import type { Backend } from './backend.ts';
 
@@ -15,17 +17,15 @@ export class JobEnds {
   readonly #connect: () => QueueEvents | null;
   /** Null if the connection of the caller cannot give events; undefined before the first job. */
   #events: QueueEvents | null | undefined;
-  /** The callbacks for the end of each job, by its id. */
-  readonly #told = new Map<string, Set<() => void>>();
+  /** Has an event for the end of each job, by its id. */
+  readonly #ended: EventEmitter = new EventEmitter().setMaxListeners(0);
 
   constructor(name: string, { classes, options }: Backend, onError: (error: Error) => void) {
     this.#connect = () => {
       if (!canBlock(options.connection)) return null;
       const events = new classes.QueueEvents(name, options);
       events.on('error', onError);
-      const tell = ({ jobId }: { jobId: string }) => {
-        for (const told of this.#told.get(jobId) ?? []) told();
-      };
+      const tell = ({ jobId }: { jobId: string }) => void this.#ended.emit(jobId);
       events.on('completed', tell);
       events.on('failed', tell);
       return events;
@@ -41,23 +41,17 @@ export class JobEnds {
       hasEnded = true;
       wake();
     };
-    const all = this.#told.get(id) ?? new Set();
-    this.#told.set(id, all.add(told));
+    this.#ended.on(id, told);
     return {
-      wait: (ms) =>
-        new Promise((resolve) => {
-          const timer = setTimeout(() => wake(), hasEnded ? 0 : ms);
-          wake = () => {
-            clearTimeout(timer);
-            hasEnded = false;
-            wake = () => {};
-            resolve();
-          };
-        }),
+      wait: async (ms) => {
+        const timer = new AbortController();
+        wake = () => timer.abort();
+        await delay(hasEnded ? 0 : ms, undefined, { signal: timer.signal }).catch(() => {});
+        hasEnded = false;
+      },
       close: () => {
         wake();
-        all.delete(told);
-        if (all.size === 0) this.#told.delete(id);
+        this.#ended.off(id, told);
       },
     };
   }

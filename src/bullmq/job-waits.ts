@@ -4,7 +4,6 @@ import type { Job } from 'bullmq';
 import { MetainfoError } from '../index.ts';
 import type { BullQueue } from './backend.ts';
 import { errorOf, lostError, wasCancelledError } from './failures.ts';
-import type { WatchedJob } from './job-ends.ts';
 import { isOtherRequest, wasCancelled } from './jobs.ts';
 import type { RootQueues } from './root-queues.ts';
 import type { QueueServer } from './server.ts';
@@ -60,45 +59,35 @@ export class JobWaits {
     return state === 'completed' || state === 'failed' ? state : null;
   }
 
-  /** Waits for the end of a job, and returns its result. */
-  async ended(job: Job, queue: BullQueue, options: WaitOptions): Promise<unknown> {
+  /** Waits for the end of a job, and returns its result. It asks after each event of its end, and from time to time. */
+  async ended(job: Job, queue: BullQueue, { signal, onPoll }: WaitOptions): Promise<unknown> {
     const watched = this.#queues.ends(queue).watch(job.id as string);
-    try {
-      return await this.#asked(job, queue, { ...options, watched });
-    } finally {
-      watched.close();
-    }
-  }
-
-  /** Asks for a job until it has ended: after each event of its end, and from time to time. */
-  async #asked(
-    job: Job,
-    queue: BullQueue,
-    { signal, onPoll, watched }: WaitOptions & { watched: WatchedJob },
-  ): Promise<unknown> {
     let answered = performance.now();
     let seen = answered;
-    for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
-      throwIfAborted(signal);
-      const look = async () => {
-        const now = await this.current(job, queue, signal);
-        return { now, end: now ? await this.endOf(now, signal) : null };
-      };
-      const found = await look().catch((error) => {
-        if (performance.now() - answered < OUTAGE_MS) return unlessOutage(error);
-        throw error;
-      });
-      if (found) {
-        answered = performance.now();
-        const { now, end } = found;
-        if (now) seen = answered;
-        else if (answered - seen > MISSING_MS) throw lostError(job.name === 'join' ? 'torrent' : 'job');
-        if (now && end === 'failed') throw await this.#failureOf(now, queue);
-        if (now?.progress === CANCELLED && end === null) throw wasCancelledError();
-        if (now) await onPoll?.(now);
-        if (now && end === 'completed') return now.returnvalue;
+    const look = async () => {
+      const now = await this.current(job, queue, signal);
+      return { now, end: now ? await this.endOf(now, signal) : null };
+    };
+    try {
+      for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
+        throwIfAborted(signal);
+        const found = await look().catch((error) => {
+          if (performance.now() - answered < OUTAGE_MS) return unlessOutage(error);
+          throw error;
+        });
+        if (found) answered = performance.now();
+        const { now, end } = found ?? {};
+        if (now) {
+          seen = answered;
+          if (end === 'failed') throw await this.#failureOf(now, queue);
+          if (now.progress === CANCELLED && end === null) throw wasCancelledError();
+          await onPoll?.(now);
+          if (end === 'completed') return now.returnvalue;
+        } else if (answered - seen > MISSING_MS) throw lostError(job.name === 'join' ? 'torrent' : 'job');
+        await this.#server.wait(watched.wait(wait), signal);
       }
-      await this.#server.wait(watched.wait(wait), signal);
+    } finally {
+      watched.close();
     }
   }
 

@@ -1,4 +1,5 @@
 /** The data of jobs, which nobody trusts, and the context in which workers run them. */
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 import { any, array, type Infer, integer, is, min, optional, pattern, size, string, type } from 'superstruct';
@@ -90,6 +91,13 @@ export function wasCancelled(present: unknown, join: unknown): boolean {
 export function partJob(planId: string, index: number, more: object = {}) {
   return { name: 'part', data: { plan: planId, index }, opts: { ...CHILD, jobId: partJobId(planId, index), ...more } };
 }
+
+/** Visits the indexes of the parts of a plan, several at once. */
+export function forEachIndex(parts: number, visit: (index: number) => Promise<void>): Promise<void> {
+  return Readable.from(Array(parts).keys()).forEach(visit, { concurrency: PARTS_AT_ONCE });
+}
+
+const PARTS_AT_ONCE = 100;
 
 /** Milliseconds until a job that this worker cannot run is offered again, and for which this worker rests. */
 const PASS_ON_MS = 1000;

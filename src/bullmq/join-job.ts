@@ -1,12 +1,11 @@
 /** Joins the parts of a plan, and writes the torrent. */
-import { Readable } from 'node:stream';
 import { type Job, WaitingChildrenError } from 'bullmq';
-import { joinParts, type PartsPlan } from '../index.ts';
+import { joinParts } from '../index.ts';
 import { cancelledError } from './failures.ts';
-import { type JobContext, joinData, partJob, type WorkerContext } from './jobs.ts';
-import { requestOf } from './join-request.ts';
+import { forEachIndex, type JobContext, joinData, partJob } from './jobs.ts';
 import { contentAt, outputAt } from './roots.ts';
 import { CANCELLED, MAX_CHILDREN, partJobId } from './settings.ts';
+import { requestOf } from './stored.ts';
 import { writeOnce } from './write-once.ts';
 
 /** Adds the parts that have no job yet, or joins all parts. */
@@ -47,21 +46,13 @@ export async function runJoin(job: Job, { token, signal, context }: JobContext):
   const torrent = await joinParts(plan, get, { root, beneath, outputPath: output.path, open, signal });
   await requireWanted();
   await writeOnce(torrent, output.path, { force: request.force, beneath: output.beneath });
-  await removeParts(queues.parts, plan);
+  // They were kept until now. One that stays costs a kilobyte.
+  await forEachIndex(plan.parts, (index) => queues.parts.remove(partJobId(plan.id, index)).then(nothing, nothing));
   const { torrentVersion, infohashV1, infohashV2, nFiles, totalSize } = torrent;
   return { output: request.output, version: torrentVersion, infohashV1, infohashV2, files: nFiles, totalSize };
 }
 
+const nothing = () => {};
+
 /** Milliseconds between two looks at whether a join that reads parts is cancelled. */
 const CHECK_MS = 1000;
-
-/** Jobs that are removed at once. */
-const REMOVED_AT_ONCE = 100;
-
-/** Removes the jobs of the parts, which were kept until now. One that stays costs a kilobyte. */
-async function removeParts(queue: WorkerContext['queues']['parts'], { id, parts }: PartsPlan): Promise<void> {
-  const remove = async (index: number) => {
-    await queue.remove(partJobId(id, index)).catch(() => {});
-  };
-  await Readable.from(Array(parts).keys()).forEach(remove, { concurrency: REMOVED_AT_ONCE });
-}

@@ -1,10 +1,9 @@
 /** A torrent in the queue, as its producer sees it. */
-import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { AbortError, MetainfoError, type PartStore, type TorrentPlan } from '../index.ts';
 import { type JobWaits, POLL_MS, unlessOutage } from './job-waits.ts';
-import type { JoinData } from './jobs.ts';
+import { forEachIndex, type JoinData } from './jobs.ts';
 import { type JoinedTorrent, joinedTorrent, type QueuedTorrent, type QueueProgress } from './queued.ts';
 import type { RootQueues } from './root-queues.ts';
 import { CONNECT_MS, type QueueServer } from './server.ts';
@@ -92,9 +91,6 @@ async function cancel(
   return !now || (await waits.endOf(now, signal)) !== 'completed';
 }
 
-/** Jobs that are removed at once. */
-const AT_ONCE = 100;
-
 /** Milliseconds after which a locked job is tried again to be removed. */
 const LOCKED_MS = 500;
 const LOCKED_TRIES = 15;
@@ -117,7 +113,7 @@ export async function forgetTorrent(
     const part = await server.answer(queue.getJob(partJobId(id, index)), signal);
     if (part && !(await part.isActive())) await part.remove().catch(() => {});
   };
-  await Readable.from(Array(parts).keys()).forEach(forget, { concurrency: AT_ONCE });
+  await forEachIndex(parts, forget);
 }
 
 /** Bytes that a running part has hashed. */

@@ -2,6 +2,7 @@
 import type { Backend, BullQueue } from './backend.ts';
 import { JobEnds } from './job-ends.ts';
 import { type JobKind, queueName } from './settings.ts';
+import { withDeadline } from './with-deadline.ts';
 
 /** Jobs and workers of a root, or of several roots. */
 export interface RootCounts {
@@ -22,6 +23,9 @@ export interface QueueCounts extends RootCounts {
   /** The same for each root. */
   roots: Record<string, RootCounts>;
 }
+
+const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
+const NO_JOBS = { waiting: 0, active: 0, delayed: 0, failed: 0 };
 
 /** The queues of a process. */
 export class RootQueues {
@@ -61,32 +65,35 @@ export class RootQueues {
   /** Counts the jobs and workers of some roots. */
   async counts(roots: readonly string[]): Promise<QueueCounts> {
     const all = new Set<string>();
-    const total: QueueCounts = { workers: 0, waiting: 0, active: 0, delayed: 0, failed: 0, roots: {} };
+    const total: QueueCounts = { workers: 0, ...NO_JOBS, roots: {} };
     for (const root of new Set(roots)) {
-      const workers = await this.workersOf(root);
-      const counts: RootCounts = { workers: new Set(workers).size, waiting: 0, active: 0, delayed: 0, failed: 0 };
+      const workers = new Set(await this.workersOf(root));
+      const counts: RootCounts = { workers: workers.size, ...NO_JOBS };
       for (const kind of ['part', 'join', 'batch'] as const) {
-        const found = await this.get(kind, root).getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed');
-        const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = found;
-        counts.waiting += waiting + prioritized;
-        counts.active += active;
-        counts.delayed += delayed;
-        counts.failed += failed;
+        const found = await this.get(kind, root).getJobCounts('prioritized', ...STATES);
+        counts.waiting += found['prioritized'] ?? 0;
+        for (const state of STATES) counts[state] += found[state] ?? 0;
       }
       for (const id of workers) all.add(id);
-      for (const key of ['waiting', 'active', 'delayed', 'failed'] as const) total[key] += counts[key];
+      for (const state of STATES) total[state] += counts[state];
       total.roots[root] = counts;
     }
     return { ...total, workers: all.size };
   }
 
-  /** Closes all connections. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#ends.values(), ...this.#queues.values()].map((one) => one.close()));
-  }
-
-  /** Closes them without waiting for the server. */
-  async disconnect(): Promise<void> {
-    await Promise.all([...this.#ends.values(), ...this.#queues.values()].map((one) => one.disconnect()));
+  /**
+   * Closes all connections of the process.
+   *
+   * @param ms Milliseconds for which it waits for the server.
+   * @param others Connections besides those of the queues.
+   */
+  async close(ms: number, others: readonly Closable[] = []): Promise<void> {
+    const all: Closable[] = [...this.#ends.values(), ...this.#queues.values(), ...others];
+    await withDeadline(ms, Promise.all(all.map((one) => one.close())), () =>
+      Promise.all(all.map((one) => one.disconnect())),
+    );
+    await withDeadline(ms, this.#backend.end());
   }
 }
+
+type Closable = Pick<BullQueue, 'close' | 'disconnect'>;

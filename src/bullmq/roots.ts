@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MetainfoError } from '../index.ts';
+import { MetainfoError, type MetainfoErrorCode } from '../index.ts';
 import { refused, shown, UnknownRootError } from './failures.ts';
 
 /** Folders of a worker by name. */
@@ -55,20 +55,6 @@ function once<T>(seen: SeenFolders, key: string, look: () => Promise<T>): Promis
   return found as Promise<T>;
 }
 
-async function placeOf(roots: Roots, place: unknown, seen: SeenFolders): Promise<Place & { below: string }> {
-  const text = typeof place === 'string' ? place : '';
-  const [name = '', ...components] = text.split('/');
-  const below = components.join('/');
-  requireNamed(roots, name);
-  // Functions that open it check its links.
-  if (below !== '' && below.split(/[/\\]/).some((one) => ['', '.', '..'].includes(one)))
-    throw outside(text, 'its root');
-  if (below.includes('\0')) throw refused(`a path must have no NUL, unlike ${shown(text)}`);
-  const beneath = roots[name] as string;
-  await once(seen, `root ${beneath}`, () => requireRoot(beneath));
-  return { path: path.join(beneath, below), beneath, below };
-}
-
 /**
  * The name of the root of a place, which may be any value: the text before the first slash. Null if no root can have it.
  */
@@ -109,8 +95,17 @@ export function requireRootsOf(roots: Roots, places: readonly unknown[]): void {
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown root; `ERR_PATH_OUTSIDE`; `ERR_READ` if the root is missing
  */
 export async function contentAt(roots: Roots, place: unknown, seen: SeenFolders = new Map()): Promise<Place> {
-  const { path: found, beneath } = await placeOf(roots, place, seen);
-  return { path: found, beneath };
+  const text = typeof place === 'string' ? place : '';
+  const [name = '', ...components] = text.split('/');
+  const below = components.join('/');
+  requireNamed(roots, name);
+  // Functions that open it check its links.
+  if (below !== '' && below.split(/[/\\]/).some((one) => ['', '.', '..'].includes(one)))
+    throw outside(text, 'its root');
+  if (below.includes('\0')) throw refused(`a path must have no NUL, unlike ${shown(text)}`);
+  const beneath = roots[name] as string;
+  await once(seen, `root ${beneath}`, () => requireRoot(beneath));
+  return { path: path.join(beneath, below), beneath };
 }
 
 /**
@@ -119,8 +114,8 @@ export async function contentAt(roots: Roots, place: unknown, seen: SeenFolders 
  * @throws {MetainfoError} as {@link contentAt}; `ERR_NOT_FOUND`, `ERR_UNREADABLE` for the folder
  */
 export async function outputAt(roots: Roots, place: unknown, seen: SeenFolders = new Map()): Promise<Place> {
-  const { path: target, beneath, below } = await placeOf(roots, place, seen);
-  if (below === '')
+  const { path: target, beneath } = await contentAt(roots, place, seen);
+  if (target === beneath)
     throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
   const folder = path.dirname(target);
   await once(seen, `output ${folder}`, () => requireOutputFolder(folder, beneath));
@@ -188,18 +183,18 @@ export async function requireFolders(roots: Roots): Promise<void> {
   }
 }
 
+const CODES: Readonly<Record<string, MetainfoErrorCode>> = {
+  ENOENT: 'ERR_NOT_FOUND',
+  ENOTDIR: 'ERR_NOT_FOUND',
+  EACCES: 'ERR_UNREADABLE',
+  EPERM: 'ERR_UNREADABLE',
+};
+
 /** Throws the error of a folder that cannot be looked at. */
 function unreadable(folder: string): (cause: NodeJS.ErrnoException) => never {
   return (cause) => {
-    const { code = '' } = cause;
-    const options = { path: folder, cause };
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new MetainfoError('ERR_NOT_FOUND', `${folder}: no such file or folder.`, options);
-    const isForbidden = code === 'EACCES' || code === 'EPERM';
-    throw new MetainfoError(
-      isForbidden ? 'ERR_UNREADABLE' : 'ERR_READ',
-      `${folder}: cannot read it (${code}).`,
-      options,
-    );
+    const code = CODES[cause.code ?? ''] ?? 'ERR_READ';
+    const why = code === 'ERR_NOT_FOUND' ? 'no such file or folder' : `cannot read it (${cause.code ?? ''})`;
+    throw new MetainfoError(code, `${folder}: ${why}.`, { path: folder, cause });
   };
 }

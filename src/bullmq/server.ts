@@ -1,8 +1,7 @@
 /** Questions to the server of a queue: each ends when the server is silent, when the caller cancels, and when the queue is closed. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { MetainfoError } from '../index.ts';
 import { textOf } from './failures.ts';
-import { untilAbort } from './with-deadline.ts';
+import { untilAbort, withDeadline } from './with-deadline.ts';
 
 /** Seconds-long outages of the server are survived by BullMQ; a producer that cannot reach it at all fails after this time. */
 export const CONNECT_MS = 10_000;
@@ -46,21 +45,15 @@ export class QueueServer {
 
   /** The answer of the server; an error if there is none, because a client without a connection waits for ever. */
   async answer<T>(question: Promise<T>, signal?: AbortSignal): Promise<T> {
-    const timer = new AbortController();
-    const silence = delay(CONNECT_MS, undefined, { signal: timer.signal }).then(
-      () => {
-        const why = this.#lost ? ` (${textOf(this.#lost)})` : '';
-        throw new MetainfoError('ERR_QUEUE', `The server of the queue does not answer${why}.`);
-      },
-      () => undefined as never,
-    );
+    const silence = () => {
+      const why = this.#lost ? ` (${textOf(this.#lost)})` : '';
+      throw new MetainfoError('ERR_QUEUE', `The server of the queue does not answer${why}.`);
+    };
     try {
-      return await this.wait(Promise.race([question, silence.then(() => new Promise<never>(() => {}))]), signal);
+      return (await withDeadline(CONNECT_MS, this.wait(question, signal), silence)) as T;
     } catch (error) {
       if (error instanceof MetainfoError) throw error;
       throw new MetainfoError('ERR_QUEUE', `The queue failed: ${textOf(error)}`);
-    } finally {
-      timer.abort();
     }
   }
 }

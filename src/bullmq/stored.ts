@@ -1,8 +1,10 @@
 /** Objects of queues in a part store, as JSON: nobody trusts the server of a queue, so jobs hold nothing but their names. */
+import { createHash } from 'node:crypto';
 import * as s from 'superstruct';
 import { MetainfoError, type PartStore, type StoredName } from '../index.ts';
 import type { ItemResult } from './batch-job.ts';
-import { refused, shown } from './failures.ts';
+import { notInStore, refused, shown } from './failures.ts';
+import type { JoinData } from './jobs.ts';
 
 /** Bytes of an object. A value of three bytes takes up to 64 bytes of memory. */
 const MAX_BYTES = 2 ** 24;
@@ -87,10 +89,49 @@ async function storedObject<T>(
 }
 
 /** @throws {MetainfoError} `ERR_PLAN` */
-export function parsedObject<T>(bytes: Uint8Array, what: string, struct: s.Struct<T, unknown>): T {
+function parsedObject<T>(bytes: Uint8Array, what: string, struct: s.Struct<T, unknown>): T {
   try {
     const found: unknown = bytes.length > MAX_BYTES ? null : JSON.parse(Buffer.from(bytes).toString());
     if (s.is(found, struct)) return found;
   } catch {}
   throw new MetainfoError('ERR_PLAN', `${what} in the part store is malformed.`);
+}
+
+/** The output of a join is kept under its hash, because job data stay small. */
+const REQUEST = s.type({
+  /** `NAME/path` of the torrent file. */
+  output: s.string(),
+  /** Whether to replace a file. */
+  force: s.boolean(),
+});
+
+/** Where the torrent of a plan goes. */
+export type JoinRequest = s.Infer<typeof REQUEST>;
+
+/** Stores a request, and returns its hash: the SHA-256 of its text, in hexadecimal. */
+export async function storeRequest(plan: string, { output, force }: JoinRequest, store: PartStore): Promise<string> {
+  const text = JSON.stringify({ output, force });
+  const request = hashOf(text);
+  await store.put(plan, `join-${request}`, Buffer.from(text));
+  return request;
+}
+
+/**
+ * Reads a request.
+ *
+ * @throws {MetainfoError} `ERR_QUEUE` if it is not in the store; `ERR_PLAN` if it is malformed, or not the request of that hash
+ */
+export async function requestOf(
+  { plan, request }: Pick<JoinData, 'plan' | 'request'>,
+  store: PartStore,
+): Promise<JoinRequest> {
+  const bytes = await store.get(plan, `join-${request}`);
+  if (!bytes) throw notInStore(`the output of the plan ${plan}`);
+  if (hashOf(bytes) !== request)
+    throw new MetainfoError('ERR_PLAN', `The part store has another output for the plan ${plan}.`);
+  return parsedObject(bytes, `The output of the plan ${plan}`, REQUEST);
+}
+
+function hashOf(text: string | Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,5 +1,5 @@
 /** The producer side of the queues: torrents in parts, batches, and an engine for verification. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Job } from 'bullmq';
 import { array, boolean, instance, integer, is, max, min, nonempty, object, optional, string } from 'superstruct';
@@ -8,27 +8,24 @@ import {
   MetainfoError,
   type PartStore,
   type PartsEngineOptions,
-  type PartsPlan,
   parsePlan,
   partsEngine,
-  type RunPartContext,
   type TorrentPlan,
 } from '../index.ts';
-import { AttachableRun } from './attachable-run.ts';
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import type { BatchItems, BatchOperation } from './batch-job.ts';
 import { batchResults, checkBatch, dividedItems, refuseItems } from './batches.ts';
-import { notInStore, refused, shown } from './failures.ts';
+import { EngineRun } from './engine-run.ts';
+import { refused, shown } from './failures.ts';
 import { JobWaits, type OnNoWorker } from './job-waits.ts';
-import { cancelledRuns, type IndexedData, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
-import { requestOf, storeRequest } from './join-request.ts';
+import { cancelledRuns, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
 import type { AddTorrentOptions, QueuedBatch, QueuedTorrent } from './queued.ts';
-import { bytesOf, forgetTorrent, type Producer, queuedTorrent } from './queued-torrent.ts';
+import { forgetTorrent, type Producer, queuedTorrent } from './queued-torrent.ts';
 import { type QueueCounts, RootQueues } from './root-queues.ts';
 import { requiredRoot } from './roots.ts';
 import { QueueServer } from './server.ts';
 import { CANCELLED, joinJobId, KEEP, MAX_CHILDREN, partJobId, queueName, RETRIES } from './settings.ts';
-import { requireStore, storeObject } from './stored.ts';
+import { requestOf, requireStore, storeObject, storeRequest } from './stored.ts';
 import { throwIfAborted, withDeadline } from './with-deadline.ts';
 
 /** The options of {@link TorrentQueue}. */
@@ -86,7 +83,6 @@ const TOLD_MS = 10_000;
  * ```
  */
 export class TorrentQueue {
-  readonly #backend: Backend;
   readonly #flows: InstanceType<Backend['classes']['FlowProducer']>;
   readonly #producer: Producer;
   /** Parts of engines that run, or that are being removed. */
@@ -95,11 +91,11 @@ export class TorrentQueue {
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
   constructor(options: TorrentQueueOptions) {
     const server = new QueueServer();
-    this.#backend = backendOf(options, { closing: server.closing });
+    const backend = backendOf(options, { closing: server.closing });
     const store = requireStore(options.store);
-    this.#flows = new this.#backend.classes.FlowProducer(this.#backend.options);
+    this.#flows = new backend.classes.FlowProducer(backend.options);
     this.#flows.on('error', server.onError);
-    const queues = new RootQueues(this.#backend, server.onError);
+    const queues = new RootQueues(backend, server.onError);
     this.#producer = { store, server, queues, waits: new JobWaits(server, queues) };
   }
 
@@ -171,7 +167,7 @@ export class TorrentQueue {
     if (!is(priority, optional(Priority)))
       throw refused(`priority must be a whole number from 1 to 2097152, not ${shown(priority)}`);
     const { server, store, queues } = this.#producer;
-    const id = createHash('sha256').update(randomBytes(32)).digest('hex');
+    const id = randomBytes(32).toString('hex');
     const roots: string[][] = [];
     const add = async (job: { index: number; first: number; items: unknown[]; roots: string[] }) => {
       throwIfAborted(signal);
@@ -217,8 +213,7 @@ export class TorrentQueue {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a `remoteRoot` that no root can have
    */
   engine({ onNoWorker: given, attach = false, ...options }: QueueEngineOptions): QueueEngine {
-    const { store } = this.#producer;
-    requiredRoot(options.remoteRoot);
+    const root = requiredRoot(options.remoteRoot);
     let told = Number.NEGATIVE_INFINITY;
     const onNoWorker =
       given &&
@@ -227,51 +222,28 @@ export class TorrentQueue {
         told = performance.now();
         return given(root);
       });
-    /** Plans that are in the store, and their parts under way. */
-    const sent = new Map<string, { stored: Promise<void>; running: number }>();
-    const runPart = async (plan: PartsPlan, index: number, context: RunPartContext): Promise<Uint8Array> => {
-      const { id } = plan;
-      const state = sent.get(id) ?? {
-        stored: store.put(id, 'plan', Buffer.from(JSON.stringify(plan))),
-        running: 0,
-      };
-      sent.set(id, state);
-      state.running += 1;
-      try {
-        await state.stored;
-        return await this.#runPart(plan, index, { ...context, onNoWorker });
-      } finally {
-        state.running -= 1;
-        if (state.running === 0) {
-          sent.delete(id);
-          // Nobody asks for them again. A store that cannot delete keeps them.
-          await store.delete?.(id, 'plan').catch(() => {});
-        }
-      }
-    };
-    const tracked = (part: Promise<Uint8Array>) => {
-      const running = part.finally(() => this.#running.delete(running));
+    const track = <T>(work: Promise<T>) => {
+      const running = work.finally(() => this.#running.delete(running));
       this.#running.add(running);
       return running;
     };
-    const engine = partsEngine({ ...options, run: (...part) => tracked(runPart(...part)) });
-    const runs = new Set<AttachableRun>();
-    const startRun: Engine['start'] = (request) => {
-      const drop = (job: Job) => this.#drop(job);
-      const run = new AttachableRun(requiredRoot(options.remoteRoot), { ...this.#producer, drop });
-      const runOwn: PartsEngineOptions['run'] = (plan, index, context) =>
-        tracked(run.part(plan, index, context, () => this.#runPart(plan, index, { ...context, onNoWorker, run })));
-      const { partSize, remoteRoot } = options;
-      const nonce = () => run.nonce(request, [partSize, remoteRoot]);
-      runs.add(run);
-      return run.watched(partsEngine({ ...options, run: runOwn, nonce }).start(request), () => runs.delete(run));
-    };
+    /** Runs that can be attached to. */
+    const runs = new Set<EngineRun>();
+    const engineOf = (run: EngineRun, nonce?: () => Promise<string>) =>
+      partsEngine({ ...options, run: run.part, ...(attach && { nonce }) });
+    const newRun = () => new EngineRun(this.#producer, { root, attach, onNoWorker, track });
+    const engine = engineOf(newRun());
     return {
       name: engine.name,
       get kernel() {
         return engine.kernel;
       },
-      start: attach ? startRun : engine.start,
+      start: (request) => {
+        const run = newRun();
+        const nonce = () => run.nonce(request, [options.partSize, options.remoteRoot]);
+        if (attach) runs.add(run);
+        return run.watched(engineOf(run, nonce).start(request), () => runs.delete(run));
+      },
       discard: async () => {
         for (const run of runs) await run.forget();
       },
@@ -283,12 +255,8 @@ export class TorrentQueue {
     const { server, queues } = this.#producer;
     server.close();
     // Parts of a cancelled job are being removed.
-    await withDeadline(CLOSE_MS, Promise.allSettled(this.#running), () => {});
-    const all = [queues, this.#flows];
-    await withDeadline(CLOSE_MS, Promise.all(all.map((one) => one.close())), () =>
-      Promise.all(all.map((one) => one.disconnect())),
-    );
-    await withDeadline(CLOSE_MS, this.#backend.end(), () => {});
+    await withDeadline(CLOSE_MS, Promise.allSettled(this.#running));
+    await queues.close(CLOSE_MS, [this.#flows]);
   }
 
   /** The same as {@link TorrentQueue.close}, for `await using`. */
@@ -301,43 +269,6 @@ export class TorrentQueue {
     const request = await requestOf(joinData(job.data), this.#producer.store);
     if (request.output === output) return;
     throw refused(`This torrent is in the queue already, with the output ${request.output}`);
-  }
-
-  async #runPart({ id, root: place }: PartsPlan, index: number, context: EngineContext): Promise<Uint8Array> {
-    const { signal, onProgress, onNoWorker, run } = context;
-    const { server, store, queues, waits } = this.#producer;
-    const root = requiredRoot(place);
-    const queue = queues.get('part', root);
-    const opts = { ...RETRIES, ...KEEP, jobId: partJobId(id, index) };
-    const job = await server.answer(queue.add('part', { plan: id, index }, opts), signal);
-    try {
-      await waits.withWorkers([root], { signal, onNoWorker }, (signal) =>
-        waits.ended(job, queue, { signal, onPoll: (now) => onProgress(bytesOf(now)) }),
-      );
-    } catch (error) {
-      if (!run) await this.#drop(job);
-      throw error;
-    }
-    // An interrupted run keeps its parts.
-    if (!run) await job.remove().catch(() => {});
-    const sealed = await server.wait(store.get(id, index), signal);
-    if (!run) await store.delete?.(id, index).catch(() => {});
-    if (sealed) return sealed;
-    throw notInStore(`part ${index}, which was hashed`);
-  }
-
-  /** Removes a part that nobody waits for. One that runs is locked: its worker sees the mark, and stores nothing. */
-  async #drop(job: Job): Promise<void> {
-    const { plan, index } = job.data as IndexedData;
-    const drop = async () => {
-      try {
-        await job.remove();
-      } catch {
-        await job.updateData({ plan, index, cancelled: true } satisfies IndexedData);
-        await this.#producer.store.delete?.(plan, index);
-      }
-    };
-    await withDeadline(CLOSE_MS, drop(), () => {}).catch(() => {});
   }
 }
 
@@ -362,10 +293,4 @@ export interface QueueEngineOptions extends Pick<PartsEngineOptions, 'partSize' 
 export interface QueueEngine extends Engine {
   /** Removes what cancelled jobs with `attach` have left in the queue and in the store. */
   discard(): Promise<void>;
-}
-
-/** How a part of an engine runs. */
-interface EngineContext extends Pick<RunPartContext, 'signal' | 'onProgress'> {
-  run?: AttachableRun;
-  onNoWorker: OnNoWorker | undefined;
 }

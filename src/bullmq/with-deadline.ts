@@ -9,13 +9,24 @@ const DISCONNECT_MS = 1000;
 /** The longest time of a timer, in milliseconds: longer ones fire at once. */
 const MOST_MS = 2 ** 31 - 1;
 
+const LATE = Symbol('late');
+
 /** Waits for a promise, but ends otherwise when it takes too long: a server that is gone answers no more. */
-export async function withDeadline(ms: number, promise: Promise<unknown>, otherwise: () => unknown): Promise<void> {
+export async function withDeadline<T>(
+  ms: number,
+  promise: Promise<T>,
+  otherwise: () => unknown = () => {},
+): Promise<T | undefined> {
   const timer = new AbortController();
-  const late = delay(Math.min(ms, MOST_MS), 'late', { signal: timer.signal }).catch(() => {});
-  const first = await Promise.race([promise, late]);
-  timer.abort();
-  if (first === 'late') await Promise.race([otherwise(), delay(DISCONNECT_MS)]);
+  const late = delay(Math.min(ms, MOST_MS), LATE, { signal: timer.signal }).catch(() => LATE);
+  try {
+    const first = await Promise.race([promise, late]);
+    if (typeof first !== 'symbol') return first as T;
+    await Promise.race([otherwise(), delay(DISCONNECT_MS)]);
+    return undefined;
+  } finally {
+    timer.abort();
+  }
 }
 
 /** @throws {AbortError} if the signal has fired */

@@ -16,13 +16,12 @@ export function storeOfWorker(store: PartStore): PartStore {
     const message = error instanceof MetainfoError ? error.message : `The part store refuses access: ${textOf(error)}`;
     throw new StoreRefusedError(code, message, { cause: error });
   };
+  const remove = store.delete?.bind(store);
   return {
     ...(store.folder !== undefined && { folder: store.folder }),
     get: (...object) => store.get(...object).catch(refused),
     put: (...object) => store.put(...object).catch(refused),
-    ...(store.delete && {
-      delete: (...object) => (store.delete as NonNullable<PartStore['delete']>)(...object).catch(refused),
-    }),
+    ...(remove && { delete: (...object) => remove(...object).catch(refused) }),
   };
 }
 

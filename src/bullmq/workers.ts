@@ -16,7 +16,15 @@ import {
   textOf,
   UnknownRootError,
 } from './failures.ts';
-import { giveBack, indexedData, mayPassOn, passOn, type WorkerContext } from './jobs.ts';
+import {
+  giveBack,
+  type IndexedData,
+  indexedData,
+  type JobContext,
+  mayPassOn,
+  passOn,
+  type WorkerContext,
+} from './jobs.ts';
 import { runJoin } from './join-job.ts';
 import { runPart } from './part-job.ts';
 import { Plans } from './plans.ts';
@@ -164,56 +172,51 @@ export function createWorkers(options: WorkersOptions): Workers {
       queues: { parts: queues.get('part', root), joins: queues.get('join', root) },
     };
     const start = (kind: JobKind, run: RunJob, jobs: number) => {
-      const ended = new WeakMap<Job, Pick<EndedJob, 'seconds' | 'bytes' | 'attempt'>>();
-      const timed: RunJob = async (job, ...rest) => {
+      const seconds = new WeakMap<Job, number>();
+      const timed: RunJob = async (job, how) => {
         const started = performance.now();
-        const about = { seconds: 0, bytes: kind === 'batch' ? null : 0, attempt: job.attemptsMade + 1 };
-        ended.set(job, about);
         running += 1;
         try {
-          const result = await run(job, ...rest);
-          if (kind === 'part') about.bytes = Number(Object(result).bytes ?? 0);
-          return result;
+          return await run(job, how);
         } finally {
           running -= 1;
-          about.seconds = (performance.now() - started) / 1000;
+          seconds.set(job, (performance.now() - started) / 1000);
         }
       };
-      const tell = (job: Job, error: string | null) => {
-        const about = ended.get(job) ?? { seconds: 0, bytes: null, attempt: job.attemptsMade };
-        onJob({ kind, root, ...placeOf(job), error, ...about });
+      const tell = (job: Job, error: string | null, result?: unknown) => {
+        const { plan, index = null } = Object(job.data) as Partial<IndexedData>;
+        const bytes = kind === 'batch' ? null : Number(Object(result).bytes ?? 0);
+        const about = { kind, root, plan: String(plan), index: typeof index === 'number' ? index : null };
+        onJob({ ...about, error, seconds: seconds.get(job) ?? 0, bytes, attempt: job.attemptsMade });
       };
       const settings = { ...backend.options, ...RECOVERY, name, concurrency: jobs, autorun: false };
       const worker = new backend.classes.Worker(queueName(kind, root), processor(timed, context), settings);
       worker.on('error', onError);
-      worker.on('completed', (job) => tell(job, null));
+      worker.on('completed', (job, result) => tell(job, null, result));
       worker.on('failed', (job, error) => job && tell(job, error.message));
       return worker;
     };
-    const joins = start('join', (job, token, signal) => runJoin(job, { token, signal, context }), 1);
+    const joins = start('join', runJoin, 1);
     // The failure of a child comes to its parent: then nobody waits for the others.
-    joins.on('failed', (job) => {
-      // An attempt that is repeated needs them.
-      if (job?.finishedOn) job.removeUnprocessedChildren().catch(onError);
-    });
-    return [
-      start('part', (job, token, signal) => runPart(job, { token, signal, context }), concurrency),
-      joins,
-      start('batch', (job, _, signal) => runBatch(job, signal, context), concurrency),
-    ];
+    const dropOthers = async ({ id, finishedOn }: Job) => {
+      const now = await context.queues.joins.getJob(id as string);
+      // The torrent may have been queued again: its parts have the same names.
+      if (now?.finishedOn === finishedOn) await now?.removeUnprocessedChildren();
+    };
+    // An attempt that is repeated needs them.
+    joins.on('failed', (job) => void (job?.finishedOn && dropOthers(job).catch(onError)));
+    return [start('part', runPart, concurrency), joins, start('batch', runBatch, concurrency)];
   };
   const workers = Object.keys(roots).flatMap(workersOf);
-  const [queue] = Object.keys(roots).map((root) => queues.get('part', root)) as [ReturnType<typeof queues.get>];
-  const requireClock = () => requireSameClock(backend, queue);
-  const run = () => {
-    if (closing.signal.aborted || isClosing) return;
-    for (const worker of workers) worker.run().catch(onError);
-  };
+  const requireClock = () => requireSameClock(backend, queues.get('part', Object.keys(roots)[0] as string));
   let isClosing = false;
   const started = Promise.all(workers.map((worker) => worker.waitUntilReady()))
     .then(requireClock)
     .then(() => backend.announce())
-    .then(run);
+    .then(() => {
+      if (!isClosing) for (const worker of workers) worker.run().catch(onError);
+    })
+    .catch(throwPublic);
   started.catch((error: unknown) => {
     if (!isClosing) onError(error);
   });
@@ -222,9 +225,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   return {
     ready: async () => {
       await requireFolders(roots);
-      await started.catch((error: unknown) => {
-        throw publicError(error);
-      });
+      await started;
     },
     get running() {
       return running;
@@ -235,9 +236,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       const silence = () => {
         throw new MetainfoError('ERR_QUEUE', 'The server of the queue does not answer.');
       };
-      await withDeadline(ANSWER_MS, requireClock(), silence).catch((error: unknown) => {
-        throw publicError(error);
-      });
+      await withDeadline(ANSWER_MS, requireClock(), silence).catch(throwPublic);
     },
     close,
     [Symbol.asyncDispose]: () => close(),
@@ -247,25 +246,25 @@ export function createWorkers(options: WorkersOptions): Workers {
     isClosing = true;
     clearInterval(watch);
     await closeWorkers(workers, closing, grace);
-    await withDeadline(FORCE_AFTER_MS, queues.close(), () => queues.disconnect());
-    await withDeadline(FORCE_AFTER_MS, backend.end(), () => {});
+    await queues.close(FORCE_AFTER_MS);
   }
 }
 
-type RunJob = (job: Job, token: string, signal: AbortSignal) => Promise<object | null>;
-
-function placeOf({ data }: Job): { plan: string; index: number | null } {
-  return { plan: String(data?.plan), index: typeof data?.index === 'number' ? data.index : null };
+function throwPublic(error: unknown): never {
+  throw publicError(error);
 }
 
+type RunJob = (job: Job, how: JobContext) => Promise<object>;
+
 /** The processor of a queue: gives jobs back when the worker closes, passes on what other workers can run, and translates errors. */
-function processor(run: RunJob, { closing, roots, store, onError }: WorkerContext) {
+function processor(run: RunJob, context: WorkerContext) {
+  const { closing, roots, store, onError } = context;
   const folders = { ...(store.folder && { store: store.folder }), ...roots };
   // BullMQ passes a signal only to functions of three parameters.
-  return async (job: Job, token: string | undefined, cancel: AbortSignal | undefined): Promise<object | null> => {
+  return async (job: Job, token: string | undefined, cancel: AbortSignal | undefined): Promise<object> => {
     const signals = [closing.signal, cancel].filter((signal) => signal !== undefined);
     try {
-      return await run(job, token as string, AbortSignal.any(signals));
+      return await run(job, { token: token as string, signal: AbortSignal.any(signals), context });
     } catch (error) {
       if (error instanceof WaitingChildrenError || error instanceof WaitingError) throw error;
       if (closing.signal.aborted && error instanceof AbortError) await giveBack(job, token);
@@ -278,18 +277,18 @@ function processor(run: RunJob, { closing, roots, store, onError }: WorkerContex
   };
 }
 
-function runBatch(job: Job, signal: AbortSignal, context: WorkerContext): Promise<object> {
+function runBatch(job: Job, { signal, context }: JobContext): Promise<object> {
   const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   const needsRoots = mayPassOn(job, { passes: ROOT_PASSES });
   return runBatchJob(indexedData(job.data), { ...context, signal, isLastAttempt, needsRoots });
 }
 
 async function closeWorkers(workers: readonly Worker[], closing: AbortController, grace: number): Promise<void> {
-  await withDeadline(PAUSE_MS, Promise.all(workers.map((worker) => worker.pause(true))), () => {});
+  await withDeadline(PAUSE_MS, Promise.all(workers.map((worker) => worker.pause(true))));
   const ended = Promise.all(workers.map((worker) => worker.close()));
   ended.catch(() => {});
   if (grace > 0 && !closing.signal.aborted)
-    await withDeadline(grace, Promise.race([ended, once(closing.signal, 'abort')]), () => {});
+    await withDeadline(grace, Promise.race([ended, once(closing.signal, 'abort')]));
   closing.abort(CLOSING);
   await withDeadline(FORCE_AFTER_MS, ended, () => Promise.all(workers.map((worker) => worker.disconnect())));
 }

@@ -72,41 +72,12 @@ export function describeLayout(
 }
 
 /** The facts of the content of a torrent. */
-export function factsOf({
-  torrentVersion,
-  totalSize,
-  nFiles,
-}: {
-  torrentVersion: 'v1' | 'v2' | 'hybrid';
-  totalSize: number;
-  nFiles: number;
-}): JobFacts {
-  return { version: torrentVersion, bytes: totalSize, files: nFiles };
+export function factsOf(torrent: { torrentVersion: JobFacts['version']; totalSize: number; nFiles: number }): JobFacts {
+  return { version: torrent.torrentVersion, bytes: torrent.totalSize, files: torrent.nFiles };
 }
 
 /** A job that nobody watches. */
 export const UNWATCHED: Job = { begin() {}, describe() {} };
-
-class WatchedJob implements Job, JobEvent {
-  readonly operation: JobOperation;
-  version: JobFacts['version'] = null;
-  bytes: number | null = null;
-  files: number | null = null;
-  queueSeconds: number | null = null;
-  readonly #started = performance.now();
-
-  constructor(operation: JobOperation) {
-    this.operation = operation;
-  }
-
-  begin(): void {
-    this.queueSeconds ??= (performance.now() - this.#started) / 1000;
-  }
-
-  describe(facts: Partial<JobFacts>): void {
-    Object.assign(this, facts);
-  }
-}
 
 /** The jobs of this module: bundles and worker threads have modules of their own. */
 export const counts = {
@@ -133,23 +104,28 @@ function jobChannel(): TracingChannel<unknown, JobEvent> {
 export function track<T>(operation: JobOperation, run: (job: Job) => T | Promise<T>): T | Promise<T> {
   const jobs = jobChannel();
   if (!jobs.hasSubscribers) return counted(run, UNWATCHED);
-  const job = new WatchedJob(operation);
-  return jobs.tracePromise(async () => counted(run, job), job);
+  const started = performance.now();
+  const facts: JobFacts = { version: null, bytes: null, files: null };
+  const event: { -readonly [K in keyof JobEvent]: JobEvent[K] } = { operation, ...facts, queueSeconds: null };
+  const job: Job = {
+    begin() {
+      event.queueSeconds ??= (performance.now() - started) / 1000;
+    },
+    describe(known) {
+      Object.assign(event, known);
+    },
+  };
+  return jobs.tracePromise(async () => counted(run, job), event);
 }
 
 function counted<T>(run: (job: Job) => T | Promise<T>, job: Job): T | Promise<T> {
   counts.active += 1;
-  let result: T | Promise<T>;
   try {
-    result = run(job);
+    const result = run(job);
+    return result instanceof Promise ? result.then(ended, failed) : ended(result);
   } catch (error) {
-    throw failed(error);
+    return failed(error);
   }
-  if (result instanceof Promise)
-    return result.then(ended, (error: unknown) => {
-      throw failed(error);
-    });
-  return ended(result);
 }
 
 function ended<T>(result: T): T {
@@ -158,10 +134,10 @@ function ended<T>(result: T): T {
   return result;
 }
 
-function failed(error: unknown): unknown {
+function failed(error: unknown): never {
   // A caller's engine may make any error.
   const isKnown = error instanceof MetainfoError && Object.hasOwn(ERROR_CODES, error.code);
   const code = isKnown ? error.code : 'other';
   counts.failures.set(code, (counts.failures.get(code) ?? 0) + 1);
-  return ended(error);
+  throw ended(error);
 }

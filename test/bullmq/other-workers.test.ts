@@ -1,58 +1,13 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
 import { clockGuard } from '../../src/bullmq/server-clock.ts';
 import { storeOfWorker } from '../../src/bullmq/worker-store.ts';
-import { TorrentCreate } from '../../src/create/draft.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
-import { folderStore, type PartStore } from '../../src/parts/store.ts';
-import { planParts } from '../../src/parts/torrent-plan.ts';
-import { postgresMissing, postgresServer } from '../support/postgres.ts';
-import { redisMissing, redisServer } from '../support/redis.ts';
-import { temporaryFolder, writeTree } from '../support/tree.ts';
+import type { PartStore } from '../../src/parts/store.ts';
+import { SERVERS, setUpQueue } from '../support/queue-servers.ts';
 
-const KIB = 1024;
 const HOUR = 3_600_000;
-
-const SERVERS = [
-  {
-    name: 'Redis',
-    skip: redisMissing(),
-    start: async (t: Parameters<typeof redisServer>[0]) => (await redisServer(t)).url,
-  },
-  { name: 'PostgreSQL', skip: await postgresMissing(), start: postgresServer },
-];
-
-async function setUp(t: TestContext, start: (t: TestContext) => Promise<string>) {
-  const closers: (() => Promise<void>)[] = [];
-  t.after(async () => {
-    for (const close of closers.reverse()) await close();
-  });
-  const [connection, folder] = [await start(t), await temporaryFolder(t)];
-  await writeTree(folder, { 'media/set/a': 100 * KIB, 'media/set/b': 70 * KIB });
-  const store = folderStore(path.join(folder, 'store'));
-  const queue = new TorrentQueue({ connection, store });
-  closers.push(() => queue.close());
-  const ended: EndedJob[] = [];
-  const errors: Error[] = [];
-  const work = (options: Partial<WorkersOptions> = {}) => {
-    const workers = createWorkers({
-      connection,
-      store,
-      roots: { media: path.join(folder, 'media') },
-      onJob: (job) => ended.push(job),
-      onError: (error) => errors.push(error),
-      ...options,
-    });
-    closers.push(() => workers.close());
-    return workers;
-  };
-  const draft = new TorrentCreate({ pathRoot: path.join(folder, 'media/set'), pieceLength: 16 * KIB });
-  const plan = await planParts(draft, { root: 'media/set', partSize: 48 * KIB });
-  return { store, queue, work, ended, errors, plan };
-}
 
 for (const { name, skip, start } of SERVERS)
   describe(`a worker on ${name} that cannot work`, { skip }, () => {
@@ -61,11 +16,12 @@ for (const { name, skip, start } of SERVERS)
       ['behind', -HOUR],
     ] as const)
       it(`takes no job if its clock is an hour ${where} that of the server`, async (t) => {
-        const { queue, work, ended, errors, plan } = await setUp(t, start);
+        const { producer, workers, ended, errors, plan } = await setUpQueue(t, start);
+        const queue = producer();
         const queued = await queue.addTorrent(plan, { output: 'media/x.torrent' });
         const real = Date.now;
         t.mock.method(Date, 'now', () => real() + offset);
-        const wrong = work();
+        const wrong = workers();
         const message = new RegExp(
           `^The clock of this machine is (3599|3600|3601) s ${where} the clock of the server: .*NTP`,
         );
@@ -77,7 +33,7 @@ for (const { name, skip, start } of SERVERS)
         const { active, waiting } = await queue.counts(['media']);
         assert.deepEqual([active, waiting, ended.length], [0, plan.parts, 0]);
         t.mock.restoreAll();
-        const right = work();
+        const right = workers();
         await right.ready();
         await right.check();
         await queued.done();
@@ -90,7 +46,8 @@ for (const { name, skip, start } of SERVERS)
       });
 
     it('leaves a torrent to others if its store refuses it, or if the plan is of a newer format', async (t) => {
-      const { queue, work, ended, errors, store, plan } = await setUp(t, start);
+      const { producer, workers, ended, errors, store, plan } = await setUpQueue(t, start);
+      const queue = producer();
       const newer = async (bytes: Uint8Array | null) =>
         bytes && Buffer.from(String(bytes).replace('metainfo-plan-1', 'metainfo-plan-2'));
       const bad: [problem: RegExp, store: PartStore][] = [
@@ -111,11 +68,11 @@ for (const { name, skip, start } of SERVERS)
       ];
       for (const [i, [problem, wrong]] of bad.entries()) {
         errors.length = 0;
-        const worker = work({ store: wrong });
+        const worker = workers(['media'], { store: wrong });
         await worker.ready();
         const queued = await queue.addTorrent(plan, { output: `media/${i}.torrent` });
         while (errors.length < 3) await delay(20);
-        const right = work();
+        const right = workers();
         assert.equal((await queued.done()).output, `media/${i}.torrent`);
         for (const { message } of errors) assert.match(message, problem);
         await worker.close();

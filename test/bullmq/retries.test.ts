@@ -12,20 +12,10 @@ import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { folderStore, type PartStore, type StoredName } from '../../src/parts/store.ts';
 import { planParts } from '../../src/parts/torrent-plan.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { postgresMissing, postgresServer } from '../support/postgres.ts';
-import { redisMissing, redisServer } from '../support/redis.ts';
+import { SERVERS } from '../support/queue-servers.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const KIB = 1024;
-
-const SERVERS = [
-  {
-    name: 'Redis',
-    skip: redisMissing(),
-    start: async (t: Parameters<typeof redisServer>[0]) => (await redisServer(t)).url,
-  },
-  { name: 'PostgreSQL', skip: await postgresMissing(), start: postgresServer },
-];
 
 for (const { name: server, skip, start } of SERVERS)
   describe(`a job on ${server} that fails once, and then succeeds`, { skip }, () => {

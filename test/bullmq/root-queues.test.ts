@@ -1,58 +1,22 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createWorkers, type EndedJob, TorrentQueue, type WorkersOptions } from '../../src/bullmq/index.ts';
-import { TorrentCreate } from '../../src/create/draft.ts';
-import { folderStore } from '../../src/parts/store.ts';
+import { TorrentQueue } from '../../src/bullmq/index.ts';
 import { planParts } from '../../src/parts/torrent-plan.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { postgresMissing, postgresServer } from '../support/postgres.ts';
-import { redisMissing, redisServer } from '../support/redis.ts';
-import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { SERVERS, setUpQueue } from '../support/queue-servers.ts';
 
 const KIB = 1024;
+const [REDIS] = SERVERS;
 const NOTHING = { workers: 0, waiting: 0, active: 0, delayed: 0, failed: 0 };
-
-const SERVERS = [
-  {
-    name: 'Redis',
-    skip: redisMissing(),
-    start: async (t: Parameters<typeof redisServer>[0]) => (await redisServer(t)).url,
-  },
-  { name: 'PostgreSQL', skip: await postgresMissing(), start: postgresServer },
-];
-
-/** A server, two folders, a queue, and a way to start workers of some roots. */
-async function setUp(t: TestContext, start: (t: TestContext) => Promise<string>) {
-  const closers: (() => Promise<void>)[] = [];
-  t.after(async () => {
-    for (const close of closers.reverse()) await close();
-  });
-  const [connection, folder] = [await start(t), await temporaryFolder(t)];
-  await writeTree(folder, { 'media/set/a': 100 * KIB, 'media/set/b': 70 * KIB, 'out/keep': 1 });
-  const store = folderStore(path.join(folder, 'store'));
-  const queue = new TorrentQueue({ connection, store });
-  closers.push(() => queue.close());
-  const ended: EndedJob[] = [];
-  const work = async (names: string[], options: Partial<WorkersOptions> = {}) => {
-    const roots = Object.fromEntries(names.map((name) => [name, path.join(folder, name)]));
-    const onJob = (job: EndedJob) => ended.push(job);
-    const workers = createWorkers({ connection, store, roots, onJob, ...options });
-    closers.push(() => workers.close());
-    await workers.ready();
-    return workers;
-  };
-  const draft = new TorrentCreate({ pathRoot: path.join(folder, 'media/set'), pieceLength: 16 * KIB });
-  const plan = await planParts(draft, { root: 'media/set', partSize: 48 * KIB });
-  return { connection, folder, store, queue, work, ended, draft, plan };
-}
 
 for (const { name: server, skip, start } of SERVERS)
   describe(`queues of roots on ${server}`, { skip }, () => {
     it('keep the jobs of a root from workers without it, and count jobs and workers by root', async (t) => {
-      const { queue, work, ended, plan, folder, draft } = await setUp(t, start);
+      const { producer, work, ended, plan, folder, draft } = await setUpQueue(t, start);
+      const queue = producer();
       await work(['out']);
       const queued = await queue.addTorrent(plan, { output: 'media/x.torrent' });
       const { roots, ...all } = await queue.counts(['media', 'out', 'other', 'out']);
@@ -80,7 +44,8 @@ for (const { name: server, skip, start } of SERVERS)
     });
 
     it('find a worker with both roots for an output in another root, and for batches over several roots', async (t) => {
-      const { queue, work, ended, plan, folder } = await setUp(t, start);
+      const { producer, work, ended, plan, folder } = await setUpQueue(t, start);
+      const queue = producer();
       await work(['media']);
       await work(['out']);
       await work(['media', 'out']);
@@ -100,7 +65,8 @@ for (const { name: server, skip, start } of SERVERS)
     });
 
     it('tell after ten seconds that nobody serves a root', async (t) => {
-      const { queue, work, plan, folder, draft } = await setUp(t, start);
+      const { producer, work, plan, folder, draft } = await setUpQueue(t, start);
+      const queue = producer();
       await work(['out']);
       const queued = await queue.addTorrent(plan, { output: 'out/x.torrent' });
       const failure = new Error('nobody is there');
@@ -130,11 +96,10 @@ for (const { name: server, skip, start } of SERVERS)
     });
   });
 
-describe('a batch', { skip: redisMissing() }, () => {
-  const start = async (t: TestContext) => (await redisServer(t)).url;
-
+describe('a batch', { skip: REDIS.skip }, () => {
   it('fails the items that name no root without a worker', async (t) => {
-    const { queue } = await setUp(t, start);
+    const { producer } = await setUpQueue(t, REDIS.start);
+    const queue = producer();
     const items = [null, { torrent: 5 }, { torrent: '/etc/passwd' }, { torrent: '' }] as never[];
     const results: string[] = [];
     for await (const { error, ok } of (await queue.addBatch('validate', items)).results())
@@ -144,7 +109,8 @@ describe('a batch', { skip: redisMissing() }, () => {
   });
 
   it('gives results as jobs end, and deletes what was read', async (t) => {
-    const { queue, work, store, folder } = await setUp(t, start);
+    const { producer, work, store, folder } = await setUpQueue(t, REDIS.start);
+    const queue = producer();
     const torrents = ['media', 'out'].flatMap((root) => [`${root}/1`, `${root}/2`]);
     const batch = await queue.addBatch(
       'validate',
@@ -176,7 +142,8 @@ describe('a batch', { skip: redisMissing() }, () => {
   });
 
   it('can be read twice if it is kept, and from where a reader stopped', async (t) => {
-    const { queue, work } = await setUp(t, start);
+    const { producer, work } = await setUpQueue(t, REDIS.start);
+    const queue = producer();
     await work(['media']);
     const batch = await queue.addBatch(
       'validate',
@@ -204,11 +171,10 @@ describe('a batch', { skip: redisMissing() }, () => {
   });
 });
 
-describe('a job', { skip: redisMissing() }, () => {
-  const start = async (t: TestContext) => (await redisServer(t)).url;
-
+describe('a job', { skip: REDIS.skip }, () => {
   it('runs earlier with a smaller priority, and tells seconds, bytes and attempt', async (t) => {
-    const { queue, work, ended, plan, draft } = await setUp(t, start);
+    const { producer, work, ended, plan, draft } = await setUpQueue(t, REDIS.start);
+    const queue = producer();
     const other = await planParts(draft, { root: 'media/set', partSize: 2 ** 20 });
     const late = await queue.addTorrent(plan, { output: 'media/late.torrent', priority: 9 });
     const early = await queue.addTorrent(other, { output: 'media/early.torrent', priority: 2 });
@@ -258,7 +224,7 @@ describe('a job', { skip: redisMissing() }, () => {
         fromMetadata: () => ({}),
       },
     };
-    const { connection, store, work, plan, ended } = await setUp(t, start);
+    const { connection, store, work, plan, ended } = await setUpQueue(t, REDIS.start);
     const queue = new TorrentQueue({ connection, store, telemetry });
     t.after(() => queue.close());
     await work(['media'], { telemetry });

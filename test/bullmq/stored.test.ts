@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { requestOf } from '../../src/bullmq/join-request.ts';
 import { Plans } from '../../src/bullmq/plans.ts';
-import { storedItems, storedResults } from '../../src/bullmq/stored.ts';
+import { requestOf, storedItems, storedResults } from '../../src/bullmq/stored.ts';
 import type { PartStore } from '../../src/parts/store.ts';
 
 const ID = '0'.repeat(64);

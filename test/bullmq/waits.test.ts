@@ -2,55 +2,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import path from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
-import { createWorkers, TorrentQueue } from '../../src/bullmq/index.ts';
-import { TorrentCreate } from '../../src/create/draft.ts';
-import { folderStore } from '../../src/parts/store.ts';
-import { planParts } from '../../src/parts/torrent-plan.ts';
-import { postgresMissing, postgresServer } from '../support/postgres.ts';
+import { describe, it } from 'node:test';
+import { SERVERS, setUpQueue } from '../support/queue-servers.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';
-import { temporaryFolder, writeTree } from '../support/tree.ts';
-
-const KIB = 1024;
-
-const SERVERS = [
-  {
-    name: 'Redis',
-    skip: redisMissing(),
-    start: async (t: Parameters<typeof redisServer>[0]) => (await redisServer(t)).url,
-  },
-  { name: 'PostgreSQL', skip: await postgresMissing(), start: postgresServer },
-];
-
-async function setUp(t: TestContext, start: (t: TestContext) => Promise<string>) {
-  const opened: { close(): Promise<void> }[] = [];
-  t.after(async () => {
-    for (const one of opened.reverse()) await one.close();
-  });
-  const [connection, folder] = [await start(t), await temporaryFolder(t)];
-  await writeTree(folder, { 'media/set/a': 100 * KIB, 'media/set/b': 70 * KIB });
-  const shared = { connection, store: folderStore(path.join(folder, 'store')) };
-  const producer = () => {
-    const queue = new TorrentQueue(shared);
-    opened.push(queue);
-    return queue;
-  };
-  const work = async () => {
-    const workers = createWorkers({ ...shared, roots: { media: path.join(folder, 'media') } });
-    opened.push(workers);
-    await workers.ready();
-    return workers;
-  };
-  const draft = new TorrentCreate({ pathRoot: path.join(folder, 'media/set'), pieceLength: 16 * KIB });
-  const plan = await planParts(draft, { root: 'media/set', partSize: 48 * KIB });
-  return { folder, producer, work, plan };
-}
+import { temporaryFolder } from '../support/tree.ts';
 
 for (const { name, skip, start } of SERVERS)
   describe(`waiting for a queue on ${name}`, { skip }, () => {
     it('ends with ERR_ABORTED for a torrent that is cancelled and queued again at once, in every process', async (t) => {
-      const { producer, work, plan } = await setUp(t, start);
+      const { producer, work, plan } = await setUpQueue(t, start);
       const [queue, other] = [producer(), producer()];
       const place = { output: 'media/x.torrent', force: true };
       for (const hasWorkers of [false, true]) {
@@ -74,7 +34,7 @@ for (const { name, skip, start } of SERVERS)
     });
 
     it('ends when the queue is closed, and when its signal fires', async (t) => {
-      const { producer, plan } = await setUp(t, start);
+      const { producer, plan } = await setUpQueue(t, start);
       const queue = producer();
       const queued = await queue.addTorrent(plan, { output: 'media/x.torrent' });
       const batch = await queue.addBatch('validate', [{ torrent: 'media/x' }]);

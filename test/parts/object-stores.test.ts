@@ -6,39 +6,17 @@ import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { isPermanent, s3File, s3Store, webStore } from '../../src/index.ts';
 import type { PartStore, StoredObject } from '../../src/parts/store.ts';
+import { exerciseStore, PLAN_ID } from '../support/exercise-store.ts';
 import { s3Server } from '../support/s3.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
-const ID = 'ab'.repeat(32);
+const ID = PLAN_ID;
 const SECRET = 'geheim-123';
 
 async function listed(store: PartStore): Promise<StoredObject[]> {
   const found: StoredObject[] = [];
   for await (const object of store.list?.() ?? []) found.push(object);
   return found;
-}
-
-/** Puts, reads, replaces and deletes objects. */
-async function exercise(store: PartStore): Promise<void> {
-  assert.equal(await store.get(ID, 0), null);
-  for (const [name, text] of [
-    [0, 'part'],
-    [7, ''],
-    ['plan', '{}'],
-    [`join-${ID}`, '{}'],
-    ['items-3', '[]'],
-    ['results-3', '[1]'],
-  ] as const) {
-    await store.put(ID, name, Buffer.from(text));
-    assert.equal(String(await store.get(ID, name)), text);
-  }
-  await store.put(ID, 0, Buffer.from('other part'));
-  assert.equal(String(await store.get(ID, 0, 10)), 'other part');
-  await assert.rejects(store.get(ID, 0, 9), { code: 'ERR_PART', message: /^Part 0 is damaged: .*0\.part is too long/ });
-  await store.delete?.(ID, 7);
-  await store.delete?.(ID, 7);
-  assert.equal(await store.get(ID, 7), null);
-  await assert.rejects(async () => store.put('..', 0, Buffer.alloc(1)), { code: 'ERR_INVALID_ARGUMENT' });
 }
 
 /** A server whose answers a test makes. */
@@ -55,7 +33,8 @@ async function serverOf(t: TestContext, handle: (request: IncomingMessage, respo
 describe('s3Store', () => {
   it('keeps what was put, and gives null for everything else, also under a prefix with odd characters', async (t) => {
     const s3 = await s3Server(t);
-    for (const prefix of ['', '/a b/ü+~%41/', "/x&'()!*?#"]) await exercise(s3Store(`s3://jobs${prefix}`, s3.options));
+    for (const prefix of ['', '/a b/ü+~%41/', "/x&'()!*?#"])
+      await exerciseStore(s3Store(`s3://jobs${prefix}`, s3.options));
     assert.ok(s3.requests.some((line) => line.includes('/jobs/a%20b/%C3%BC%2B~%2541/abab')));
   });
 
@@ -301,7 +280,7 @@ describe('webStore', () => {
 
   it('keeps what was put, and gives null for everything else', async (t) => {
     const { url, objects } = await memoryServer(t);
-    await exercise(webStore(url));
+    await exerciseStore(webStore(url));
     assert.ok(objects.has(`/parts/${ID}/plan.json`));
     assert.equal(webStore(url).list, undefined);
     assert.equal(String(await webStore(new URL(url)).get(ID, 0)), 'other part');

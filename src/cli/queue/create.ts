@@ -65,14 +65,11 @@ export async function createInQueue(
 
 /** Refuses the options that workers would ignore. Values of the configuration file apply where they fit, so they are not refused. */
 function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, fromConfig }: CreateOptions): void {
-  const given: [key: keyof CreateOptions, option: string, isGiven: boolean][] = [
-    ['magnet', '--magnet', magnet === true],
-    ['linkFile', '--link-file', linkFile !== undefined],
-    ['cache', '--cache', cache === true],
-    ['cacheDir', '--cache-dir', cacheDir !== undefined],
-  ];
-  const [, option] = given.find(([key, , isGiven]) => isGiven && !fromConfig?.has(key)) ?? [];
-  if (option) throw invalidArgument(`${option} does not work with --queue: omit one of them`);
+  const given = { magnet, linkFile, cache, cacheDir };
+  const options = { magnet: '--magnet', linkFile: '--link-file', cache: '--cache', cacheDir: '--cache-dir' };
+  for (const key of Object.keys(given) as (keyof typeof given)[])
+    if (given[key] !== undefined && given[key] !== false && !fromConfig?.has(key))
+      throw invalidArgument(`${options[key]} does not work with --queue: omit one of them`);
 }
 
 /** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */
@@ -97,12 +94,10 @@ async function followed(
   } catch (error) {
     bar?.finish();
     if (!(error instanceof AbortError)) throw error;
-    return await interrupted(error, { what: 'torrent', json, cancel: () => cancel(queued) });
+    const cancel = async () =>
+      (await queued.cancel()) ? 'cancelled: no torrent is written' : 'too late to cancel: the torrent has ended';
+    return await interrupted(error, { what: 'torrent', json, cancel });
   } finally {
     bar?.finish();
   }
-}
-
-async function cancel(queued: QueuedTorrent): Promise<string> {
-  return (await queued.cancel()) ? 'cancelled: no torrent is written' : 'too late to cancel: the torrent has ended';
 }

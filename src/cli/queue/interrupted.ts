@@ -21,14 +21,9 @@ export async function interrupted(
   process.exit(exitCodeOfSignal(error));
 }
 
-async function asked(question: string): Promise<string> {
+function asked(question: string): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: stderr() });
-  try {
-    return await reader.question(question);
-  } catch {
-    // A second Ctrl-C.
-    return '';
-  } finally {
-    reader.close();
-  }
+  // A second Ctrl-C is no answer.
+  const answer = reader.question(question).catch(() => '');
+  return answer.finally(() => reader.close());
 }

@@ -2,10 +2,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Gauge, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { EndedJob, QueueCounts, Workers } from '../../bullmq/index.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { installed } from './options.ts';
 
 /** Where to listen. */
 export interface Address {
@@ -22,6 +23,8 @@ export interface Metrics {
   /** Tells how the workers are, from now on. Until then, they are not ready. */
   watch: (workers: Workers) => void;
 }
+
+type Answer = [status: number, type?: string, body?: string];
 
 /** Milliseconds for which an answer of the server is served again, however many ask. */
 const COUNTS_MS = 5000;
@@ -43,28 +46,28 @@ export async function serveMetrics(address: Address, counts: () => Promise<Queue
   const check = cached(HEALTH_MS, async () => {
     if (!workers) throw new MetainfoError('ERR_QUEUE', 'The worker is not ready.');
     await workers.check();
-    return 'ok\n';
   });
-  const answers: Record<string, () => Promise<{ status: number; type: string; body: string }>> = {
-    '/metrics': async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() }),
-    '/healthz': async () => {
-      const body = await check().catch(() => null);
-      return { status: body === null ? 503 : 200, type: 'text/plain', body: body ?? 'not ready\n' };
-    },
-  };
+  const pages = new Map<string | undefined, () => Promise<Answer>>([
+    ['/metrics', async () => [200, registry.contentType, await registry.metrics()]],
+    [
+      '/healthz',
+      () =>
+        check().then(
+          () => [200, 'text/plain', 'ok\n'],
+          () => [503, 'text/plain', 'not ready\n'],
+        ),
+    ],
+  ]);
   const server = createServer(
     { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS },
     async ({ method = '', url = '' }, response) => {
       const isRead = method === 'GET' || method === 'HEAD';
-      const [path = ''] = url.split('?', 1);
-      const answer = isRead && Object.hasOwn(answers, path) ? answers[path]?.().catch(() => null) : null;
-      const problem = { status: answer ? 500 : isRead ? 404 : 405, type: 'text/plain', body: '' };
-      const { status, type, body } = (await answer) ?? problem;
-      response.writeHead(status, {
-        'Content-Type': type,
-        'Cache-Control': 'no-store',
-        ...(status === 405 && { Allow: 'GET, HEAD', Connection: 'close' }),
-      });
+      const page = pages.get(url.split('?', 1)[0]);
+      const problem: Answer = [isRead ? 404 : 405];
+      const answer = isRead && page ? await page().catch((): Answer => [500]) : problem;
+      const [status, type = 'text/plain', body = ''] = answer;
+      const refusal = status === 405 ? { Allow: 'GET, HEAD', Connection: 'close' } : {};
+      response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store', ...refusal });
       response.end(body);
     },
   );
@@ -104,77 +107,56 @@ function cached<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
 /** Seconds of jobs: from a part that the store had to one of many GiB on a slow disk. */
 const SECONDS = [0.1, 1, 5, 30, 120, 600, 3600];
 
+type Sample = [labels: Record<string, string>, value: number];
+
 /** The numbers of a worker and of its queues. */
 async function numbers(
   counts: () => Promise<QueueCounts>,
   workers: () => Workers | null,
 ): Promise<{ registry: Registry; onJob: Metrics['onJob'] }> {
-  const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = await loadClient();
+  const missing = '--metrics needs a package that is not installed: npm install prom-client, beside metainfo.';
+  const client = await installed(import('prom-client'), ['prom-client'], missing);
+  const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = client;
   const registry = new Registry();
-  const registers = [registry];
-  const labelNames = ['kind', 'root'] as const;
   collectDefaultMetrics({ register: registry });
-  const ended = new Counter({
-    name: 'metainfo_jobs_total',
-    help: 'Attempts of jobs that have ended on this worker, by result: ok or a code',
-    labelNames: [...labelNames, 'result'],
-    registers,
-  });
-  const retries = new Counter({
-    name: 'metainfo_job_retries_total',
-    help: 'Those that were not the first attempt of their job',
+  const about = (name: string, help: string, ...labelNames: string[]) => ({
+    name,
+    help,
     labelNames,
-    registers,
+    registers: [registry],
   });
-  const bytes = new Counter({
-    name: 'metainfo_hashed_bytes_total',
-    help: 'Bytes of content of the parts that this worker has hashed',
-    labelNames: ['root'],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'metainfo_job_seconds',
-    help: 'Seconds of attempts of jobs',
-    labelNames,
-    buckets: SECONDS,
-    registers,
-  });
-  new Gauge({
-    name: 'metainfo_jobs_running',
-    help: 'Jobs that run on this worker',
-    registers,
-    collect() {
-      this.set(workers()?.running ?? 0);
-    },
-  });
-  /** A gauge of what the server says. While it does not answer, there are no old numbers, which would look like new ones. */
-  const queueGauge = (
-    name: string,
-    help: string,
-    labelNames: string[],
-    set: (gauge: Gauge, found: QueueCounts | null) => void,
-  ) =>
+  const result = 'Attempts of jobs that have ended on this worker, by result: ok or a code';
+  const ended = new Counter(about('metainfo_jobs_total', result, 'kind', 'root', 'result'));
+  const again = 'Those that were not the first attempt of their job';
+  const retries = new Counter(about('metainfo_job_retries_total', again, 'kind', 'root'));
+  const hashed = 'Bytes of content of the parts that this worker has hashed';
+  const bytes = new Counter(about('metainfo_hashed_bytes_total', hashed, 'root'));
+  const attempts = about('metainfo_job_seconds', 'Seconds of attempts of jobs', 'kind', 'root');
+  const seconds = new Histogram({ ...attempts, buckets: SECONDS });
+  const gauge = (options: ReturnType<typeof about>, samples: () => Promise<Sample[]>) =>
     new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
+      ...options,
       async collect() {
-        const found = await counts().catch(() => null);
+        const found = await samples();
         this.reset();
-        set(this, found);
+        for (const [labels, value] of found) this.set(labels, value);
       },
     });
-  queueGauge('metainfo_queue_connected', 'Whether the server of the queue answers: 1 or 0', [], (gauge, found) =>
-    gauge.set(found ? 1 : 0),
+  // While the server does not answer, there are no old numbers, which would look like new ones.
+  const answer = () => counts().catch(() => null);
+  const roots = async () => Object.entries((await answer())?.roots ?? {});
+  gauge(about('metainfo_jobs_running', 'Jobs that run on this worker'), async () => [[{}, workers()?.running ?? 0]]);
+  gauge(about('metainfo_queue_connected', 'Whether the server of the queue answers: 1 or 0'), async () => [
+    [{}, (await answer()) ? 1 : 0],
+  ]);
+  gauge(about('metainfo_queue_workers', 'Workers that serve a root', 'root'), async () =>
+    (await roots()).map(([root, { workers }]) => [{ root }, workers]),
   );
-  queueGauge('metainfo_queue_workers', 'Workers that serve a root', ['root'], (gauge, found) => {
-    for (const [root, { workers }] of Object.entries(found?.roots ?? {})) gauge.set({ root }, workers);
-  });
-  queueGauge('metainfo_queue_jobs', 'Jobs of a root in the queue, by state', ['root', 'state'], (gauge, found) => {
-    for (const [root, { workers: _, ...states }] of Object.entries(found?.roots ?? {}))
-      for (const [state, jobs] of Object.entries(states)) gauge.set({ root, state }, jobs);
-  });
+  gauge(about('metainfo_queue_jobs', 'Jobs of a root in the queue, by state', 'root', 'state'), async () =>
+    (await roots()).flatMap(([root, { workers: _, ...states }]) =>
+      Object.entries(states).map(([state, jobs]): Sample => [{ root, state }, jobs]),
+    ),
+  );
   const onJob = ({ kind, root, error, attempt, ...job }: EndedJob) => {
     const result = error === null ? 'ok' : (/^ERR_[A-Z_]+(?=:)/.exec(error)?.[0] ?? 'other');
     ended.inc({ kind, root, result });
@@ -183,15 +165,4 @@ async function numbers(
     seconds.observe({ kind, root }, job.seconds);
   };
   return { registry, onJob };
-}
-
-/** @throws {MetainfoError} `ERR_QUEUE` if prom-client is not installed */
-async function loadClient(): Promise<typeof import('prom-client')> {
-  try {
-    return await import('prom-client');
-  } catch (cause) {
-    if (!/Cannot find (module|package) 'prom-client'/.test((cause as Error).message)) throw cause;
-    const message = '--metrics needs a package that is not installed: npm install prom-client, beside metainfo.';
-    throw new MetainfoError('ERR_QUEUE', message, { cause });
-  }
 }

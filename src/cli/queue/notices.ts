@@ -18,22 +18,22 @@ export interface Notice {
 /** Removes a progress bar, which is drawn again later. */
 const CLEAR_LINE = '\r\u001b[K';
 
-const LABELS = {
+/** The labels of notices of failures, which have the code `ERR_QUEUE`. */
+const LABELS: Partial<Record<Notice['event'], 'error' | 'warning'>> = {
   outage: 'error',
   error: 'error',
   no_worker: 'warning',
-  connected: null,
-  ready: null,
-  metrics: null,
-} as const;
+};
+
+/** How a command prints. */
+export interface PrintOptions {
+  json?: boolean | undefined;
+}
 
 /** Prints a notice. */
-export async function notice(
-  { event, message, more }: Notice,
-  { json }: { json?: boolean | undefined },
-): Promise<void> {
+export async function notice({ event, message, more }: Notice, { json }: PrintOptions): Promise<void> {
   const label = LABELS[event];
-  const code = label && 'ERR_QUEUE';
+  const code = label ? 'ERR_QUEUE' : null;
   if (json) {
     stderr().write(`${printableJson({ event, code, message, ...more })}\n`);
     return;
@@ -47,24 +47,19 @@ export async function notice(
 /** Tells of outages of a server: one notice when it stops answering, and one when it answers again. */
 export class Outage {
   readonly #server: string;
-  readonly #tell: (notice: Notice) => void;
+  readonly options: PrintOptions;
   #isDown = false;
+  /** Whether it tells no more. */
+  isClosed = false;
 
   /** @param server The name of the server, without credentials. */
-  constructor(server: string, tell: (notice: Notice) => void) {
+  constructor(server: string, options: PrintOptions) {
     this.#server = server;
-    this.#tell = tell;
-  }
-
-  /** Whether the server does not answer. */
-  get isDown(): boolean {
-    return this.#isDown;
+    this.options = options;
   }
 
   /** Takes a failure to reach the server. */
   lost(error: unknown): void {
-    if (this.#isDown) return;
-    this.#isDown = true;
     const reason = reasonOf(error);
     const message = `no answer from ${this.#server}${reason === '' ? '' : `: ${reason}`}; trying again`;
     this.#tell({ event: 'outage', message, more: { server: this.#server, reason } });
@@ -72,10 +67,20 @@ export class Outage {
 
   /** Takes an answer of the server. */
   answered(): void {
-    if (!this.#isDown) return;
-    this.#isDown = false;
     const message = `${this.#server} answers again`;
     this.#tell({ event: 'connected', message, more: { server: this.#server } });
+  }
+
+  /** Tells no more: a connection that closes is no outage. */
+  close(): void {
+    this.isClosed = true;
+  }
+
+  #tell(what: Notice): void {
+    const isDown = what.event === 'outage';
+    if (this.isClosed || this.#isDown === isDown) return;
+    this.#isDown = isDown;
+    void notice(what, this.options);
   }
 }
 
@@ -101,12 +106,12 @@ export function waitNotices(
 ): { onNoWorker: (root: string) => Promise<void>; close: () => void } {
   const closed = new AbortController();
   const { signal } = closed;
-  const outage = new Outage(server, (what) => void notice(what, { json }));
+  const outage = new Outage(server, { json });
   const ask = async () => {
     while (!signal.aborted) {
       await queue.counts([root], { signal }).then(
         () => outage.answered(),
-        (error: unknown) => signal.aborted || outage.lost(error),
+        (error: unknown) => outage.lost(error),
       );
       await delay(ASK_MS, undefined, { signal, ref: false }).catch(() => {});
     }
@@ -120,6 +125,9 @@ export function waitNotices(
       const more = { root, workers, waiting, active, delayed, failed };
       await notice({ event: 'no_worker', message, more }, { json });
     },
-    close: () => closed.abort(),
+    close: () => {
+      outage.close();
+      closed.abort();
+    },
   };
 }

@@ -57,13 +57,21 @@ export function rootsOf(roots: readonly NamedRoot[]): Record<string, string> {
 }
 
 /** @throws {MetainfoError} `ERR_QUEUE` if bullmq is not installed */
-export async function loadQueue(): Promise<typeof import('../../bullmq/index.ts')> {
-  try {
-    return await import('../../bullmq/index.ts');
-  } catch (cause) {
-    if (!/Cannot find (module|package) '(bullmq|ioredis|pg)'/.test((cause as Error).message)) throw cause;
-    const message =
-      'Queues need packages that are not installed: npm install bullmq ioredis (or pg for PostgreSQL), beside metainfo.';
-    throw new MetainfoError('ERR_QUEUE', message, { cause });
-  }
+export function loadQueue(): Promise<typeof import('../../bullmq/index.ts')> {
+  const missing =
+    'Queues need packages that are not installed: npm install bullmq ioredis (or pg for PostgreSQL), beside metainfo.';
+  return installed(import('../../bullmq/index.ts'), ['bullmq', 'ioredis', 'pg'], missing);
+}
+
+/**
+ * Waits for a module that needs packages of the user.
+ *
+ * @param message Says which packages to install.
+ * @throws {MetainfoError} `ERR_QUEUE` if one of the packages is not installed
+ */
+export function installed<T>(module: Promise<T>, packages: readonly string[], message: string): Promise<T> {
+  return module.catch((cause: Error) => {
+    const [, missing = ''] = /Cannot find (?:module|package) '([^']+)'/.exec(cause.message) ?? [];
+    throw packages.includes(missing) ? new MetainfoError('ERR_QUEUE', message, { cause }) : cause;
+  });
 }

@@ -1,6 +1,6 @@
 /** Runs `metainfo worker`. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { QueueCounts, TorrentQueue, Workers } from '../../bullmq/index.ts';
+import type { TorrentQueue, Workers } from '../../bullmq/index.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { exitCodeOf } from '../exit.ts';
 import type { HashingOptions, NamedRoot } from '../options/option-values.ts';
@@ -9,7 +9,7 @@ import { type Address, serveMetrics } from './metrics.ts';
 import { notice } from './notices.ts';
 import { loadQueue, rootsOf } from './options.ts';
 import { nameOfConnection } from './places.ts';
-import { reportJob, WorkerWatch } from './watch-worker.ts';
+import { answers, reportJob, WorkerWatch } from './watch-worker.ts';
 
 /** The options of the command. */
 export interface WorkerOptions extends HashingOptions {
@@ -36,18 +36,8 @@ const COUNTS_MS = 3000;
 
 /** Works until a signal stops it, and ends the process. */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const {
-    redis,
-    queue,
-    root,
-    store,
-    threads = null,
-    memoryLimit,
-    concurrency,
-    grace = GRACE_MS,
-    quiet,
-    json,
-  } = options;
+  const { redis, queue, root, store, grace = GRACE_MS, quiet, json } = options;
+  const { threads = null, memoryLimit, concurrency } = options;
   const connection = redis ?? queue ?? process.env['QUEUE_URL'];
   if (!connection) throw invalidArgument('Name the server of the queue: --redis URL, or --queue URL');
   const { createWorkers, TorrentQueue } = await loadQueue();
@@ -55,12 +45,12 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const watch = new WorkerWatch(server, { json });
   const shared = { connection, store: storeOf(store) };
   const roots = rootsOf(root);
-  const metrics = options.metrics
-    ? await serveMetrics(
-        options.metrics,
-        countsOf(() => new TorrentQueue(shared), roots),
-      )
-    : null;
+  let asked: TorrentQueue | undefined;
+  const counts = () => {
+    asked ??= new TorrentQueue(shared);
+    return asked.counts(Object.keys(roots), { signal: AbortSignal.timeout(COUNTS_MS) });
+  };
+  const metrics = options.metrics && (await serveMetrics(options.metrics, counts));
   if (metrics && !quiet) {
     const message = `metrics at ${metrics.url}, health at /healthz`;
     await notice({ event: 'metrics', message, more: { url: metrics.url } }, { json });
@@ -93,15 +83,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await end(workers, grace);
 }
 
-/** Counts the jobs of some roots. The queue is opened when somebody asks first. */
-function countsOf(open: () => TorrentQueue, roots: object): () => Promise<QueueCounts> {
-  let queue: TorrentQueue | undefined;
-  return () => {
-    queue ??= open();
-    return queue.counts(Object.keys(roots), { signal: AbortSignal.timeout(COUNTS_MS) });
-  };
-}
-
 /** Resolves with the next signal that stops the worker. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
@@ -111,10 +92,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
 }
 
 async function end(workers: Workers, grace: number): Promise<never> {
-  const answered = workers.check().then(
-    () => true,
-    () => false,
-  );
+  const answered = answers(workers);
   const ended = workers.close({ grace });
   // A second signal ends the grace time: running jobs still go back to the queue.
   const forced = stopSignal();

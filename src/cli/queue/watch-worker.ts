@@ -5,26 +5,17 @@ import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { printableJson } from '../terminal/json.ts';
 import { writeLines } from '../terminal/output.ts';
-import { notice, Outage } from './notices.ts';
+import { notice, Outage, type PrintOptions } from './notices.ts';
 
 /** Milliseconds between two attempts to reach a server that is gone. */
 const RETRY_MS = 1000;
 
 /** Watches the connection of workers. */
-export class WorkerWatch {
-  readonly #outage: Outage;
-  readonly #json: boolean | undefined;
+export class WorkerWatch extends Outage {
   /** Workers that are connected. */
   #workers: Workers | null = null;
   #isChecking = false;
-  #isClosing = false;
   #last = '';
-
-  /** @param server The name of the server, without credentials. */
-  constructor(server: string, { json }: { json?: boolean | undefined }) {
-    this.#json = json;
-    this.#outage = new Outage(server, (what) => void notice(what, { json }));
-  }
 
   /**
    * Waits until workers are connected.
@@ -37,7 +28,7 @@ export class WorkerWatch {
       throw error;
     });
     this.#workers = workers;
-    this.#outage.answered();
+    this.answered();
     return 'ready';
   }
 
@@ -45,36 +36,28 @@ export class WorkerWatch {
   failed(error: Error): void {
     if (this.#workers) void this.#check(error, this.#workers);
     // An error that ends the start is reported by it.
-    else setImmediate(() => this.#isClosing || this.#outage.lost(error));
-  }
-
-  /** Tells no more: a connection that closes is no outage. */
-  close(): void {
-    this.#isClosing = true;
+    else setImmediate(() => this.lost(error));
   }
 
   /** Tells an error from an outage, and waits for the end of an outage. */
   async #check(error: Error, workers: Workers): Promise<void> {
-    if (this.#isChecking || this.#isClosing) return;
+    if (this.#isChecking || this.isClosed) return;
     this.#isChecking = true;
-    const isServed = await answers(workers);
-    if (this.#isClosing) return;
-    if (isServed) {
-      const { message } = error;
-      if (message !== this.#last) await notice({ event: 'error', message }, { json: this.#json });
-      this.#last = message;
-    } else {
-      this.#outage.lost(error);
+    if (!(await answers(workers))) {
+      this.lost(error);
       do await delay(RETRY_MS);
-      while (!(await answers(workers)) && !this.#isClosing);
-      if (this.#isClosing) return;
-      this.#outage.answered();
+      while (!this.isClosed && !(await answers(workers)));
+      this.answered();
+    } else if (!this.isClosed && error.message !== this.#last) {
+      this.#last = error.message;
+      await notice({ event: 'error', message: error.message }, this.options);
     }
     this.#isChecking = false;
   }
 }
 
-function answers(workers: Workers): Promise<boolean> {
+/** Whether workers can take jobs. */
+export function answers(workers: Workers): Promise<boolean> {
   return workers.check().then(
     () => true,
     () => false,
@@ -84,7 +67,7 @@ function answers(workers: Workers): Promise<boolean> {
 /** Reports a job that has ended. */
 export async function reportJob(
   job: EndedJob,
-  { quiet, json }: { quiet?: boolean | undefined; json?: boolean | undefined },
+  { quiet, json }: PrintOptions & { quiet?: boolean | undefined },
 ): Promise<void> {
   const { kind, root, plan, index, error, seconds, bytes, attempt } = job;
   if (json) return writeLines([printableJson({ kind, root, plan, index, error, seconds, bytes, attempt })]);
