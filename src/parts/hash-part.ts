@@ -1,6 +1,7 @@
 /** Hashes one part of a plan, on any machine that can read its files. */
 import { hashLayout } from '../create/hash.ts';
 import type { RangeReader } from '../create/sources/source-data.ts';
+import { shareOf } from '../create/sources/sources.ts';
 import type { LaidOutFile, TorrentLayout } from '../create/torrent-layout.ts';
 import type { BeneathOptions } from '../disk/beneath.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
@@ -20,7 +21,7 @@ import type { PartsPlan } from './plan.ts';
 import { diskPathOf, type OpenObject, openObject, realRoot, requireUnchanged } from './planned-files.ts';
 import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
 import { SEAL_BYTES, seal, unsealed } from './sealed-part.ts';
-import { type PartRange, rangesOf } from './split-into-parts.ts';
+import { rangesOf } from './split-into-parts.ts';
 import type { PartStore } from './store.ts';
 
 /** Options of {@link hashPart}. */
@@ -190,7 +191,7 @@ async function filesOf(plan: CheckedPlan, index: number, options: Checked<HashPa
     const name = files.path[file];
     const share = { path: (name ?? '').split('/'), length };
     const reader = readers.get(file);
-    if (reader) found.push({ ...share, stream: shareOf(reader, { file, offset, length }) });
+    if (reader) found.push({ ...share, stream: shareOf(reader, offset, length) });
     else if (isOnDisk(files, file)) {
       const { offset: start = 0, size = files.length[file] } = files.shares[file] ?? {};
       const mtimeMs = files.mtimeMs[file] ?? Number.NaN;
@@ -198,12 +199,6 @@ async function filesOf(plan: CheckedPlan, index: number, options: Checked<HashPa
     } else found.push(name === null ? share : { ...share, data: NO_CONTENT });
   }
   return found as LaidOutFile[];
-}
-
-/** A share of an object as a range reader. */
-function shareOf(reader: RangeReader, { offset: start, length: size }: PartRange): RangeReader {
-  const { requestSize } = reader;
-  return { size, requestSize, read: (offset, length, signal) => reader.read(start + offset, length, signal) };
 }
 
 /** The layout of a part: that of a torrent with its shares of files. */

@@ -239,3 +239,9 @@ export function memoryReader(bytes: Uint8Array): RangeReader {
     },
   };
 }
+
+/** A share of what a range reader reads, from an offset on. */
+export function shareOf(reader: RangeReader, start: number, size: number): RangeReader {
+  const { requestSize } = reader;
+  return { size, requestSize, read: (offset, length, signal) => reader.read(start + offset, length, signal) };
+}
