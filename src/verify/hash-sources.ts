@@ -69,17 +69,10 @@ export function hashSources(
   const jobs = new StreamJobs(
     engine,
     { version, pieceLength, files, streams: [...rows.keys()], isAligned: version !== 'v1', paddedFiles: 0 },
-    {
-      threads: resources.threads,
-      // A stream needs room for some pieces.
-      memoryLimit: options.memoryLimit ?? Math.max(resources.memoryLimit, 8 * pieceLength),
-      readSize: options.readSize,
-      mostBytes: sumOf(content.lengths),
-    },
+    { ...options, resources, mostBytes: sumOf(content.lengths) },
   );
   const hashing = new SourceHashing(jobs, matched);
-  const work =
-    version === 'v1' ? hashing.asOne(steps, { intervals, content }) : hashing.separately(steps, map);
+  const work = version === 'v1' ? hashing.asOne(steps, { intervals, content }) : hashing.separately(steps, map);
   return {
     done: jobs.finish(work),
     progress: () => {
@@ -178,8 +171,7 @@ class SourceHashing {
     const skipped: PieceInterval[] = [];
     const copyFile = async (step: FileStep, sink: StreamSink) => {
       await this.#withSource(step, async (source) => {
-        for (const range of step.ranges)
-          await this.#fillGap(range, await source.copy(range, sink), { sink, skipped });
+        for (const range of step.ranges) await this.#fillGap(range, await source.copy(range, sink), { sink, skipped });
       });
     };
     const read = async (sink: StreamSink) => {
