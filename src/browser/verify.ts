@@ -1,8 +1,8 @@
 /** Verifies the files of a user against a torrent. */
+import { throwIfAborted } from '../errors/cancel.ts';
 import { checkArgument, checkOptions, expected, isBlob, List, Path } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import type { FileRanges } from '../hash/addon.ts';
-import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { RequestedFile, RequestedFiles } from '../hash/hash-request.ts';
 import { requestedPadFile } from '../hash/make-requested-files.ts';
 import { NO_PATH } from '../hash/match-paths.ts';
@@ -91,7 +91,7 @@ function checkedSources({ sources }: GivenSources): GivenFile[] {
 class MatchedBlobs extends MatchedSources<Blob> {
   /** Reads the first byte of every file. */
   async leaveOutUnreadable(signal: AbortSignal | undefined): Promise<void> {
-    await forEachConcurrently(this.indexes.keys(), { concurrency: READS_AT_ONCE, signal }, async (index) => {
+    const read = async (index: number) => {
       await this.dataAt(index)
         ?.slice(0, 1)
         .arrayBuffer()
@@ -99,7 +99,12 @@ class MatchedBlobs extends MatchedSources<Blob> {
           const path = diskPathAt(this, index) as string;
           this.leaveOut(index, fromSystemError(error, path.slice(1), 'read').message);
         });
-    });
+    };
+    for (let first = 0; first < this.length; first += READS_AT_ONCE) {
+      throwIfAborted(signal);
+      const some = Array.from({ length: Math.min(READS_AT_ONCE, this.length - first) }, (_, i) => read(first + i));
+      await Promise.all(some);
+    }
   }
 
   override requested({ files, offsets, lengths }: FileRanges): RequestedFiles {

@@ -22,8 +22,20 @@ import type { RunningJob } from '../jobs/watch.ts';
 import { FileTable, sumOf } from '../layout/file-table.ts';
 import { concatBytes } from '../platform/node.ts';
 import type { HashedPieces, PieceCheck } from './check-pieces.ts';
-import type { MatchedSources } from './match-sources.ts';
+import { MatchedSources } from './match-sources.ts';
 import { isAligned, type PieceInterval, type PieceLayout, type PieceRanges, rangesOfPieces } from './piece-layout.ts';
+
+/** The files of a torrent and their counterparts among sources whose sizes only their ends may tell. */
+export class StreamedSources extends MatchedSources<StreamData> {
+  /** Corrects the size of the source of a file. */
+  resize(index: number, size: number): void {
+    const found = this.indexes[index] as number;
+    const other = this.others[found - this.listed.length];
+    if (other && 'size' in other) other.size = size;
+    else this.listed.columns.lengths[found] = size;
+    this.available[index] = Math.min(this.content.lengths[index] as number, size);
+  }
+}
 
 /** A range of a file that is hashed. */
 interface SourceRange {
@@ -50,7 +62,7 @@ type Step = FileStep | { padBytes: number };
 
 /** Hashes pieces whose content comes from sources. Corrects the sizes of streams, and leaves out sources that fail. */
 export function hashSources(
-  check: PieceCheck & { matched: MatchedSources<StreamData> },
+  check: PieceCheck & { matched: StreamedSources },
   intervals: readonly PieceInterval[],
   version: HashRequest['version'],
 ): RunningJob<HashedPieces> {
@@ -98,7 +110,7 @@ function requireOnePass(map: PieceLayout): void {
 /** The sources that are read and the pad files that are hashed, in the torrent's order. A stream is always read, for its size. */
 function* stepsOf(
   map: PieceLayout,
-  matched: MatchedSources<StreamData>,
+  matched: StreamedSources,
   { entries, offsets, lengths }: PieceRanges,
 ): Generator<Step> {
   const fileOf = (i: number) => (i < entries.length ? map.fileIndexes[entries[i] as number] : undefined);
@@ -126,9 +138,9 @@ class SourceHashing {
   /** The file that was opened last. */
   file = '';
   readonly #jobs: StreamJobs;
-  readonly #matched: MatchedSources<StreamData>;
+  readonly #matched: StreamedSources;
 
-  constructor(jobs: StreamJobs, matched: MatchedSources<StreamData>) {
+  constructor(jobs: StreamJobs, matched: StreamedSources) {
     this.#jobs = jobs;
     this.#matched = matched;
   }

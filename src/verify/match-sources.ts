@@ -46,15 +46,6 @@ export class MatchedSources<Data> extends MatchedFiles {
   protected dataOf(diskPath: string): Data | undefined {
     return this.#data.get(diskPath);
   }
-
-  /** Corrects the size of the source of a file. */
-  resize(index: number, size: number): void {
-    const found = this.indexes[index] as number;
-    const other = this.others[found - this.listed.length];
-    if (other && 'size' in other) other.size = size;
-    else this.listed.columns.lengths[found] = size;
-    this.available[index] = Math.min(this.content.lengths[index] as number, size);
-  }
 }
 
 /**

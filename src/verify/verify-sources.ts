@@ -27,8 +27,8 @@ import { watch } from '../jobs/watch.ts';
 import { Issues } from '../model/issues.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { type CheckOptions, type Hashing, hashingOf, verifyMatched } from './check-pieces.ts';
-import { hashSources } from './hash-sources.ts';
-import { MatchedSources, matchSources, type SourceWithPath } from './match-sources.ts';
+import { hashSources, StreamedSources } from './hash-sources.ts';
+import { matchSources, type SourceWithPath } from './match-sources.ts';
 import { usualNames } from './matched-files.ts';
 import type { VerifyReport } from './report.ts';
 
@@ -131,14 +131,14 @@ function withData({ path, data, blob, stream }: SourceFile): SourceWithPath<Stre
 async function matchStreams(
   torrent: Torrent,
   sources: readonly SourceWithPath<StreamData>[],
-): Promise<MatchedSources<StreamData>> {
+): Promise<StreamedSources> {
   const paths = new Set<string>();
   for (const { path } of sources) {
     const message = `Two sources have the path ${shown(path)}: give one source for each file.`;
     if (paths.has(path)) throw new MetainfoError('ERR_DUPLICATE_PATH', message, { path });
     paths.add(path);
   }
-  const matched = new MatchedSources(torrent, sources, await matchSources(torrent, sources, false));
+  const matched = new StreamedSources(torrent, sources, await matchSources(torrent, sources, false));
   // Until a stream ends, it counts as long as its file.
   for (const [i, available] of matched.available.entries())
     if (Number.isNaN(available)) matched.resize(i, matched.content.lengths[i] as number);
@@ -146,7 +146,7 @@ async function matchStreams(
 }
 
 /** Destroys the streams of files that the torrent does not have, or that are not selected. */
-function destroyUnused(matched: MatchedSources<StreamData>, sources: readonly SourceWithPath<StreamData>[]): void {
+function destroyUnused(matched: StreamedSources, sources: readonly SourceWithPath<StreamData>[]): void {
   const used = new Set(Array.from(matched.content.lengths, (_, i) => matched.dataAt(i)));
   for (const { data } of sources) if (!used.has(data)) destroyStream(data);
 }
