@@ -22,7 +22,7 @@ export const writeWhole: typeof import('../disk/write-file.ts')['writeWhole'] = 
 export const MAX_GROUP = 1;
 type OfSaves = typeof import('../disk/save-target.ts');
 export const saveProblem: OfSaves['saveProblem'] = ({ saveTo }) =>
-  saveTo === undefined ? null : { at: ['saveTo'], message: 'expected none' };
+  saveTo === undefined ? null : ['saveTo', 'expected none'];
 export const frozenSave: OfSaves['frozenSave'] = () => ({});
 export const saveTarget: OfSaves['saveTarget'] = () => ({});
 export const savePaths: OfSaves['savePaths'] = () => [];

@@ -68,10 +68,10 @@ function draftOf(content: unknown, options: CreateOptions): { generate(): Promis
     const files = filesOf(content);
     requireNoContent(options);
     const given = Object.entries(checkOptions(options, CREATE, { example: "{ version: 'v2' }" }));
-    const isOfDraft = ([name]: [string, unknown]) => !Object.hasOwn(GENERATE, name);
-    const draft = new TorrentCreate({ ...Object.fromEntries(given.filter(isOfDraft)), ...files });
-    const generateOptions = Object.fromEntries(given.filter((entry) => !isOfDraft(entry)));
-    return { generate: () => draft.generate(generateOptions) };
+    const pick = (isOfDraft: boolean) =>
+      Object.fromEntries(given.filter(([name]) => Object.hasOwn(GENERATE, name) !== isOfDraft));
+    const draft = new TorrentCreate({ ...pick(true), ...files });
+    return { generate: () => draft.generate(pick(false)) };
   } catch (error) {
     for (const source of Array.isArray(content) ? content : []) destroyStream(dataIn(source));
     throw error;

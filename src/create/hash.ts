@@ -21,13 +21,6 @@ export async function hashLayout(layout: TorrentLayout, options: HashOptions): P
 
 /** Hashes a layout with streams. */
 async function hashStreamed(layout: TorrentLayout, options: HashOptions): Promise<HashedLayout> {
-  const { engine, resources, readSize } = options;
-  const streaming = {
-    threads: resources.threads,
-    // A stream needs room for some pieces.
-    memoryLimit: options.memoryLimit ?? Math.max(resources.memoryLimit, 8 * layout.pieceLength),
-    readSize,
-  };
-  const digests = await watch(() => hashStreams(engine, layout, streaming), options);
+  const digests = await watch(() => hashStreams(options.engine, layout, options), options);
   return { digests, bytesRead: digests.lengths.reduce((sum, length) => sum + length, 0) };
 }

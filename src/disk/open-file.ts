@@ -1,27 +1,18 @@
 /** Files that the caller has opened, as content. */
 import { fstatSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { changed } from '../hash/open-without-links.ts';
 import { newBytes } from '../platform/node.ts';
 
-/** A `FileHandle` of node:fs/promises, which has no type in browsers. */
+/**
+ * A `FileHandle` of node:fs/promises, which has no type in browsers. Without its `read`: in the union of all sources, TypeScript would
+ * infer nothing for that of a range reader.
+ */
 export interface OpenFile {
   /** The number of the open file. */
   readonly fd: number;
   /** The size and times of the file. */
   stat(options: { bigint: true }): Promise<object>;
-}
-
-/** The rest of it. In the union of all sources, TypeScript would infer nothing for the `read` of a range reader. */
-interface ReadableFile extends OpenFile {
-  stat(options: { bigint: true }): Promise<FileState>;
-  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
-}
-
-/** The parts of a status that change with the content. */
-interface FileState {
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
 }
 
 export function isOpenFile(value: object): value is OpenFile {
@@ -59,7 +50,7 @@ export function contentOfOpenFile(
   { path, size }: { path: string; size: number },
 ): AsyncIterable<Uint8Array> | null {
   if (!isOpenFile(data)) return null;
-  const file = data as ReadableFile;
+  const file = data as FileHandle;
   return {
     async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
       const before = await file.stat({ bigint: true });

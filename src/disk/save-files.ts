@@ -4,7 +4,7 @@ import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
-import { fromSystemError } from '../errors/system-error.ts';
+import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 import { newBytes } from '../platform/node.ts';
 import { holdBeneath } from './beneath.ts';
 import {
@@ -43,8 +43,8 @@ class SavedFile implements Save {
   readonly #temporary = temporaryName();
   readonly #beneath: string | undefined;
   #file: FileHandle | null = null;
-  #hasTemporary = false;
-  #hasName = false;
+  /** Whether it has its name, which no other file had. */
+  #isNamed = false;
   /** Null before the first chunk and after the last: there may be many files. */
   #buffer: Uint8Array | null = null;
   #filled = 0;
@@ -78,24 +78,19 @@ class SavedFile implements Save {
       const [from, to] = [path.join(folder, this.#temporary), path.join(folder, path.basename(target))];
       if (force) await rename(from, to);
       else await renameExclusively(from, to);
-      this.#hasName = true;
+      this.#isNamed = !force;
       await syncFolder(folder);
+      // A link leaves it.
+      await unlink(from).catch(() => {});
     });
   }
 
   /** Removes what there is, also the file under its name unless it has replaced another one. */
   async discard(): Promise<void> {
     await this.#close().catch(() => {});
-    const taken = this.#hasName && !this.target.force ? [path.basename(this.target.path)] : [];
-    const names = [...taken, ...(this.#hasTemporary ? [this.#temporary] : [])];
+    const names = [this.#temporary, ...(this.#isNamed ? [path.basename(this.target.path)] : [])];
     const remove = (folder: string) => Promise.all(names.map((one) => unlink(path.join(folder, one)).catch(() => {})));
     await this.#inFolder(remove).catch(() => {});
-  }
-
-  /** Removes the temporary name, which a link leaves. */
-  async clean(): Promise<void> {
-    this.#hasName = false;
-    await this.discard();
   }
 
   async #flush(): Promise<void> {
@@ -115,7 +110,8 @@ class SavedFile implements Save {
     this.#file ??= await this.#inFolder(async (folder, flags) => {
       const { O_WRONLY, O_CREAT, O_EXCL } = constants;
       const file = await open(path.join(folder, this.#temporary), O_WRONLY | O_CREAT | O_EXCL | flags);
-      this.#hasTemporary = true;
+      // Opened before anything can fail, so that it is closed.
+      this.#file = file;
       const old = this.target.force ? await replacedFile(this.target.path, { beneath: this.#beneath }) : null;
       if (old) await keepOwner(file, old);
       return file;
@@ -178,9 +174,8 @@ export class SaveGroup {
 
   async #add(target: SaveTarget): Promise<Save> {
     const folder = path.dirname(target.path);
-    await holdBeneath(folder, { beneath: this.#beneath }, (held) => stat(held)).catch((error) => {
-      throw fromSystemError(error, folder, 'write');
-    });
+    const found = holdBeneath(folder, { beneath: this.#beneath }, (held) => stat(held));
+    await found.catch(throwSystemError(folder, 'write'));
     if (target.force) await requireReplaceable(target.path);
     else if (await exists(target.path)) throw outputExists(target.path);
     const file = new SavedFile(target, this.#beneath);
@@ -195,7 +190,6 @@ export class SaveGroup {
    */
   async finish(): Promise<void> {
     for (const file of this.#files) await file.name();
-    for (const file of this.#files) await file.clean();
   }
 
   /** Removes all files. */

@@ -5,33 +5,25 @@ import type { SaveGroup, SaveTarget } from './save-files.ts';
 
 /** The options of a source. */
 interface SaveOptions {
-  saveTo?: unknown;
-  force?: unknown;
-}
-
-/** Options that were checked, with an absolute path. */
-interface FrozenOptions {
-  saveTo?: string;
+  saveTo?: string | URL | undefined;
   force?: boolean | undefined;
 }
 
-/** A problem of the options, and the field that has it. */
-export function saveProblem({ saveTo, force }: SaveOptions): { at: string[]; message: string } | null {
+/** A problem of the options, after the field that has it. */
+export function saveProblem({ saveTo, force }: SaveOptions): [field: string, problem: string] | null {
   if (saveTo !== undefined && !pathOrNull(saveTo))
-    return { at: ['saveTo'], message: `expected a path or a file: URL, got ${shown(saveTo)}` };
+    return ['saveTo', `expected a path or a file: URL, got ${shown(saveTo)}`];
   if (force === undefined || typeof force === 'boolean') return null;
-  return { at: ['force'], message: `expected true or false, got ${shown(force)}` };
+  return ['force', `expected true or false, got ${shown(force)}`];
 }
 
-/** The options of a source, once they are checked. */
-export function frozenSave({ saveTo, force }: SaveOptions): FrozenOptions {
-  return saveTo === undefined ? {} : { saveTo: absolutePath(saveTo) as string, force: force as boolean | undefined };
+/** The options of a source, once they are checked: with an absolute path. */
+export function frozenSave({ saveTo, force }: SaveOptions): SaveOptions {
+  return saveTo === undefined ? {} : { saveTo: absolutePath(saveTo) as string, force };
 }
 
 /** The target of frozen options. */
-export function saveTarget({ saveTo, force = false }: Pick<SaveOptions, 'saveTo'> & Pick<FrozenOptions, 'force'>): {
-  saveTo?: SaveTarget;
-} {
+export function saveTarget({ saveTo, force = false }: SaveOptions): { saveTo?: SaveTarget } {
   return saveTo === undefined ? {} : { saveTo: { path: saveTo as string, force } };
 }
 

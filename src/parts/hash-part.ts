@@ -1,14 +1,13 @@
 /** Hashes one part of a plan, on any machine that can read its files. */
 import { hashLayout } from '../create/hash.ts';
-import type { RangeReader } from '../create/sources/source-data.ts';
+import { shareOf } from '../create/sources/sources.ts';
 import type { LaidOutFile, TorrentLayout } from '../create/torrent-layout.ts';
 import type { BeneathOptions } from '../disk/beneath.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
-import { Callback, type Checked, checkOptions, Flag, type OptionStructs, Path } from '../errors/guard.ts';
+import { type Checked, checkOptions, type OptionStructs } from '../errors/guard.ts';
 import { PartError } from '../errors/part-error.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
-import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
@@ -17,10 +16,10 @@ import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { payloadBytes, payloadOf, requirePart } from './part-payload.ts';
 import type { PartsPlan } from './plan.ts';
-import { diskPathOf, type OpenObject, openObject, realRoot, requireUnchanged } from './planned-files.ts';
+import { diskPathOf, type OpenObject, openPlanned, PLACE } from './planned-files.ts';
 import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
 import { SEAL_BYTES, seal, unsealed } from './sealed-part.ts';
-import { type PartRange, rangesOf } from './split-into-parts.ts';
+import { rangesOf } from './split-into-parts.ts';
 import type { PartStore } from './store.ts';
 
 /** Options of {@link hashPart}. */
@@ -49,11 +48,8 @@ export interface HashPartOptions extends ResourceOptions, WatchOptions, BeneathO
 }
 
 const HASH_PART: OptionStructs<HashPartOptions> = {
-  root: Path,
-  beneath: Path,
-  open: Callback,
-  openAll: Flag,
   engine: AnyEngine,
+  ...PLACE,
   ...RESOURCES,
   ...WATCH,
 };
@@ -166,31 +162,20 @@ async function isStored(plan: CheckedPlan, index: number, store: PartStore): Pro
   }
 }
 
-/** Objects that are opened at once: each takes a request. */
-const OPENED_AT_ONCE = 16;
-
 const NO_CONTENT = new Uint8Array(0);
 
 /** The files of a part, each with its share, after a check that they are as they were planned. */
 async function filesOf(plan: CheckedPlan, index: number, options: Checked<HashPartOptions>): Promise<LaidOutFile[]> {
   const { files } = plan;
-  const { open, openAll = false, signal } = options;
   const ranges = [...rangesOf(plan, index)];
-  const all = ranges.map(({ file }) => file);
-  const onDisk = openAll ? [] : all.filter((file) => isOnDisk(files, file));
-  const isOpened = (file: number) => Object.hasOwn(files.objects, file) || (openAll && isOnDisk(files, file));
-  const readers = new Map<number, RangeReader>();
-  await forEachConcurrently(all.filter(isOpened), { concurrency: OPENED_AT_ONCE, signal }, async (file) => {
-    readers.set(file, await openObject(files, file, open, signal));
-  });
-  const root = onDisk.length > 0 ? await realRoot(options.root ?? plan.root, options) : '';
-  await requireUnchanged(files, onDisk, { root, signal });
+  const indexes = ranges.map(({ file }) => file);
+  const { root, readers } = await openPlanned(plan, indexes, options);
   const found: object[] = [];
   for (const { file, offset, length } of ranges) {
     const name = files.path[file];
     const share = { path: (name ?? '').split('/'), length };
     const reader = readers.get(file);
-    if (reader) found.push({ ...share, stream: shareOf(reader, { file, offset, length }) });
+    if (reader) found.push({ ...share, stream: shareOf(reader, offset, length) });
     else if (isOnDisk(files, file)) {
       const { offset: start = 0, size = files.length[file] } = files.shares[file] ?? {};
       const mtimeMs = files.mtimeMs[file] ?? Number.NaN;
@@ -198,12 +183,6 @@ async function filesOf(plan: CheckedPlan, index: number, options: Checked<HashPa
     } else found.push(name === null ? share : { ...share, data: NO_CONTENT });
   }
   return found as LaidOutFile[];
-}
-
-/** A share of an object as a range reader. */
-function shareOf(reader: RangeReader, { offset: start, length: size }: PartRange): RangeReader {
-  const { requestSize } = reader;
-  return { size, requestSize, read: (offset, length, signal) => reader.read(start + offset, length, signal) };
 }
 
 /** The layout of a part: that of a torrent with its shares of files. */

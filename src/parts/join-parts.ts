@@ -25,7 +25,7 @@ import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { JoinedDigests } from './joined-digests.ts';
 import { payloadBytes } from './part-payload.ts';
 import type { PartsPlan } from './plan.ts';
-import { diskPathOf, type OpenObject, openObject, realRoot, requireUnchanged } from './planned-files.ts';
+import { diskPathOf, type OpenObject, openPlanned, PLACE, realRoot } from './planned-files.ts';
 import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
 import { SEAL_BYTES, unsealed } from './sealed-part.ts';
 
@@ -70,10 +70,7 @@ export interface JoinPartsOptions extends BeneathOptions {
 }
 
 const JOIN_PARTS: OptionStructs<JoinPartsOptions> = {
-  root: Path,
-  beneath: Path,
-  open: Callback,
-  openAll: Flag,
+  ...PLACE,
   recheck: Flag,
   outputPath: Path,
   signal: Signal,
@@ -130,7 +127,7 @@ async function join(
   describeLayout(job, layout);
   if (outputPath !== undefined) await requireNotPlanned(outputPath, found, options);
   const joined = await fetchParts(found, get, signal);
-  if (recheck) await recheckFiles(found, options);
+  if (recheck) await openPlanned(found, [...found.files.path.keys()], options);
   const digests = { lengths: null, ...(await joined.finish()) };
   throwIfAborted(signal);
   const torrent = await assemble(layout, digests, { fileList: await encodedFileList(layout) });
@@ -193,17 +190,4 @@ function throwParts(damaged: PartError[], missing: number[], count: number): voi
     `${which} missing${list}: hash ${missing.length === 1 ? 'it' : 'them'}, then join again.`,
     missing,
   );
-}
-
-async function recheckFiles({ files, root }: CheckedPlan, options: Checked<JoinPartsOptions>): Promise<void> {
-  const { open, openAll = false, signal } = options;
-  const onDisk = openAll ? [] : [...files.path.keys()].filter((file) => isOnDisk(files, file));
-  if (onDisk.length > 0)
-    await requireUnchanged(files, onDisk, { root: await realRoot(options.root ?? root, options), signal });
-  const opened = [...files.path.keys()].filter(
-    (file) => Object.hasOwn(files.objects, file) || (openAll && isOnDisk(files, file)),
-  );
-  await forEachConcurrently(opened, { concurrency: PARTS_AT_ONCE, signal }, async (index) => {
-    await openObject(files, index, open, signal);
-  });
 }

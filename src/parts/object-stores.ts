@@ -1,7 +1,8 @@
 /** Part stores in S3 and on web servers. Loads the code for them when it is needed. */
 import { parseS3Url, S3, type S3Options } from '../create/sources/s3-file.ts';
+import { PATIENCE } from '../create/sources/web-retries.ts';
 import { parseWebUrl } from '../create/sources/web-url.ts';
-import { checkOptions, invalidArgument, type OptionStructs, Size } from '../errors/guard.ts';
+import { checkOptions, invalidArgument } from '../errors/guard.ts';
 import { type PartStore, partKey } from './store.ts';
 
 /**
@@ -28,17 +29,14 @@ export function s3Store(url: string, options: S3Options = {}): PartStore {
   const checked = checkOptions(options, S3, { example: "{ region: 'eu-west-1' }" });
   const { bucket, key: prefix } = parseS3Url(url);
   const start = prefix === '' ? '' : `${prefix}/`;
-  const load = async () => {
-    const [{ s3Target }, remote] = await Promise.all([
-      import('../create/sources/s3-objects.ts'),
-      import('./remote-objects.ts'),
-    ]);
-    return { ...remote, targetOf: (key: string) => s3Target({ bucket, key }, checked) };
+  const targetOf = async (key: string) => {
+    const { s3Target } = await import('../create/sources/s3-objects.ts');
+    return s3Target({ bucket, key }, checked);
   };
   return {
-    ...storeWith(async (key) => (await load()).targetOf(`${start}${key}`)),
+    ...storeWith((key) => targetOf(`${start}${key}`)),
     list: async function* () {
-      const { listBucket, targetOf } = await load();
+      const { listBucket } = await import('./remote-objects.ts');
       yield* listBucket(await targetOf(''), start);
     },
   };
@@ -59,8 +57,6 @@ export interface WebStoreOptions {
    */
   retries?: number | undefined;
 }
-
-const WEB: OptionStructs<WebStoreOptions> = { idleTimeout: Size, retries: Size };
 
 /**
  * A part store on a web server that takes PUT: nginx or Apache with WebDAV, or a program of yours. The server must replace objects as a
@@ -83,7 +79,7 @@ const WEB: OptionStructs<WebStoreOptions> = { idleTimeout: Size, retries: Size }
  * ```
  */
 export function webStore(url: string | URL, options: WebStoreOptions = {}): PartStore {
-  const checked = checkOptions(options, WEB, { example: '{ retries: 2 }' });
+  const checked = checkOptions(options, PATIENCE, { example: '{ retries: 2 }' });
   const text = url instanceof URL ? url.href : url;
   // The URL may be a password.
   if (!/^https?:\/\//i.test(text)) throw invalidArgument('the URL of a store is not of the form https://HOST/PATH/');

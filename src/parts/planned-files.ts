@@ -7,11 +7,13 @@ import { isWithin } from '../disk/path-within.ts';
 import { errnoOf, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { type Checked, invalidArgument } from '../errors/guard.ts';
+import { Callback, type Checked, Flag, invalidArgument, type OptionStructs, Path } from '../errors/guard.ts';
 import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { errnoName } from '../platform/node.ts';
 import { joinFirst } from '../text/printable.ts';
 import type { PlanFiles } from './plan.ts';
+import { type CheckedPlan, isOnDisk } from './read-plan.ts';
 
 /** A file of a plan that is behind a range reader. */
 export interface ObjectFile {
@@ -29,6 +31,42 @@ export interface ObjectFile {
 
 /** Opens an object of a plan on this machine: an object store, a web server. */
 export type OpenObject = (file: ObjectFile) => RangeReader | Promise<RangeReader>;
+
+/** Where the content of a plan is on this machine. */
+interface PlaceOptions extends BeneathOptions {
+  root?: string | URL | undefined;
+  open?: OpenObject | undefined;
+  openAll?: boolean | undefined;
+}
+
+/** The structs of {@link PlaceOptions}. */
+export const PLACE: OptionStructs<PlaceOptions> = { root: Path, beneath: Path, open: Callback, openAll: Flag };
+
+/** Objects that are opened at once: each takes a request. */
+const OPENED_AT_ONCE = 16;
+
+/**
+ * Opens the objects among files of a plan, after a check that all of them are as they were planned. `root` is where the others are, if
+ * there are any.
+ *
+ * @throws {MetainfoError} `ERR_FILE_CHANGED`, and the errors of {@link realRoot}, {@link openObject} and the system
+ */
+export async function openPlanned(
+  { files, root: planned }: CheckedPlan,
+  indexes: readonly number[],
+  options: Checked<PlaceOptions> & { signal?: AbortSignal | undefined },
+): Promise<{ root: string; readers: ReadonlyMap<number, RangeReader> }> {
+  const { open, openAll = false, signal } = options;
+  const onDisk = openAll ? [] : indexes.filter((index) => isOnDisk(files, index));
+  const opened = indexes.filter((index) => Object.hasOwn(files.objects, index) || (openAll && isOnDisk(files, index)));
+  const readers = new Map<number, RangeReader>();
+  await forEachConcurrently(opened, { concurrency: OPENED_AT_ONCE, signal }, async (index) => {
+    readers.set(index, await openObject(files, index, open, signal));
+  });
+  const root = onDisk.length > 0 ? await realRoot(options.root ?? planned, options) : '';
+  await requireUnchanged(files, onDisk, { root, signal });
+  return { root, readers };
+}
 
 /** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_UNREADABLE`, `ERR_READ` */
 export function realRoot(
@@ -57,7 +95,7 @@ const FILES_PER_STAT = 4096;
  *
  * @throws {MetainfoError} `ERR_FILE_CHANGED`; `ERR_READ` and others for files whose status cannot be read
  */
-export async function requireUnchanged(
+async function requireUnchanged(
   files: PlanFiles,
   indexes: readonly number[],
   { root, signal }: { root: string; signal: AbortSignal | undefined },
@@ -142,11 +180,11 @@ function changed(file: string, how: string): MetainfoError {
  *
  * @throws {MetainfoError} `ERR_FILE_CHANGED` if it is not the object that was planned; `ERR_INVALID_ARGUMENT` without `open`
  */
-export async function openObject(
+async function openObject(
   { path: paths, length, objects }: PlanFiles,
   index: number,
   open: OpenObject | undefined,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<RangeReader> {
   throwIfAborted(signal);
   const { etag = null, url = null } = objects[index] ?? {};

@@ -1,5 +1,7 @@
 /** Reads, writes, deletes and lists the objects of a part store over HTTP. */
+import { elementOf } from '../create/sources/s3-objects.ts';
 import {
+  patienceOf,
   type Refused,
   refusal,
   request,
@@ -7,45 +9,27 @@ import {
   type WebTarget,
   webError,
 } from '../create/sources/web-retries.ts';
-import { timerOf } from '../create/sources/web-source.ts';
 import type { WebStoreOptions } from './object-stores.ts';
 import { mostBytes, parsePartKey, type StoredName, type StoredObject, tooLong } from './store.ts';
 
 /** The target of requests to a web server. */
-export function webTarget(
-  where: Pick<WebTarget, 'href' | 'authorization'>,
-  { idleTimeout = 30_000, retries = 4 }: WebStoreOptions,
-): WebTarget {
-  const target: WebTarget = {
-    ...where,
-    idleTimeout: timerOf(idleTimeout),
-    retries,
-    refused: async (answer) => refused(target, answer),
-  };
-  return target;
+export function webTarget(where: Pick<WebTarget, 'href' | 'authorization'>, options: WebStoreOptions): WebTarget {
+  return { ...where, ...patienceOf(options), refused: (answer) => refused(where, answer) };
 }
 
 const MISSING = [404, 410];
 /** The statuses of servers without a method. */
 const NO_METHOD = [405, 501];
 
-function refused(target: WebTarget, answer: WebAnswer): Refused | null {
+function refused(target: Pick<WebTarget, 'href'>, answer: WebAnswer): Refused | null {
   const { status } = answer;
   if (status < 300 || MISSING.includes(status)) return null;
-  if (NO_METHOD.includes(status))
-    return {
-      error: webError(target, `the server answers with status ${status}: a part store must take GET and PUT`),
-      isTemporary: false,
-    };
-  if (status === 409)
-    return {
-      error: webError(
-        target,
-        'the server answers with status 409: let it make missing folders (nginx: create_full_put_path on)',
-      ),
-      isTemporary: false,
-    };
-  return { error: refusal(target, answer), isTemporary: status >= 500 };
+  const hasMethod = !NO_METHOD.includes(status);
+  if (hasMethod && status !== 409) return { error: refusal(target, answer), isTemporary: status >= 500 };
+  const advice = hasMethod
+    ? 'let it make missing folders (nginx: create_full_put_path on)'
+    : 'a part store must take GET and PUT';
+  return { error: webError(target, `the server answers with status ${status}: ${advice}`), isTemporary: false };
 }
 
 /** The bytes of an object; null if there is none. */
@@ -71,16 +55,15 @@ export function putObject(target: WebTarget, body: Uint8Array): Promise<void> {
 
 /** Deletes an object, if it is there and if the server deletes objects at all. */
 export async function deleteObject(target: WebTarget): Promise<void> {
-  const refusedBy = target.refused;
-  const lenient: WebTarget = {
-    ...target,
-    refused: async (answer) => (NO_METHOD.includes(answer.status) ? null : ((await refusedBy?.(answer)) ?? null)),
-  };
-  await request(lenient, { method: 'DELETE' }, async () => {});
+  const refused = (answer: WebAnswer) =>
+    NO_METHOD.includes(answer.status) ? null : (target.refused?.(answer) ?? null);
+  await request({ ...target, refused }, { method: 'DELETE' }, async () => {});
 }
 
 /** Bytes of a page of a listing: a thousand keys of a kilobyte, with their XML. */
 const MAX_PAGE = 2 ** 22;
+/** Any text of an XML element. */
+const TEXT = '[^<]*';
 
 /**
  * Lists the objects of a bucket whose keys begin with a prefix.
@@ -99,13 +82,13 @@ export async function* listBucket(bucket: WebTarget, prefix: string): AsyncGener
     // The signature has %20 for a space.
     const page = await listPage(bucket, `${bucket.href}?${query.replaceAll('+', '%20')}`);
     for (const [, content = ''] of page.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-      const key = unescaped(elementIn(content, 'Key') ?? '');
+      const key = unescaped(elementOf(content, 'Key', TEXT) ?? '');
       const found = key.startsWith(prefix) ? parsePartKey(key.slice(prefix.length)) : null;
-      const size = Number(elementIn(content, 'Size'));
-      const mtimeMs = Date.parse(elementIn(content, 'LastModified') ?? '');
+      const size = Number(elementOf(content, 'Size', TEXT));
+      const mtimeMs = Date.parse(elementOf(content, 'LastModified', TEXT) ?? '');
       if (found && !Number.isNaN(mtimeMs) && Number.isSafeInteger(size)) yield { ...found, size, mtimeMs };
     }
-    const next: string | null = elementIn(page, 'NextContinuationToken');
+    const next: string | null = elementOf(page, 'NextContinuationToken', TEXT);
     if (next === token && next !== null) throw webError(bucket, 'the store lists the same objects again and again');
     token = next === null ? null : unescaped(next);
   } while (token !== null);
@@ -118,10 +101,6 @@ function listPage(bucket: WebTarget, url: string): Promise<string> {
     if (text?.includes('<ListBucketResult')) return text;
     throw webError(bucket, `the store does not list its objects (status ${answer.status})`);
   });
-}
-
-function elementIn(xml: string, name: string): string | null {
-  return new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? null;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

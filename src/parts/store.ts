@@ -78,18 +78,18 @@ export type StoredName = number | string;
  * ```
  */
 export function partKey(planId: string, name: StoredName): string {
-  if (!/^[0-9a-f]{64}$/.test(planId)) throw invalidArgument('the id of a plan has 64 hexadecimal digits');
-  if (typeof name === 'string' && /^(plan|join-[0-9a-f]{64}|(items|results)-\d{1,16})$/.test(name))
-    return `${planId}/${name}.json`;
-  if (Number.isSafeInteger(name) && (name as number) >= 0) return `${planId}/${name}.part`;
+  if (!PLAN_ID.test(planId)) throw invalidArgument('the id of a plan has 64 hexadecimal digits');
+  const key = `${planId}/${String(name)}.${typeof name === 'string' ? 'json' : 'part'}`;
+  if (parsePartKey(key)) return key;
   throw invalidArgument(`a part store has no object named ${String(name)}`);
 }
 
-const NAMES = /^([0-9a-f]{64})\/(?:(0|[1-9]\d{0,15})\.part|(plan|join-[0-9a-f]{64}|(?:items|results)-\d{1,16})\.json)$/;
+const PLAN_ID = /^[0-9a-f]{64}$/;
+const KEY = /^([0-9a-f]{64})\/(?:(0|[1-9]\d{0,15})\.part|(plan|join-[0-9a-f]{64}|(?:items|results)-\d{1,16})\.json)$/;
 
 /** The object at a path of {@link partKey}; null for any other path. */
 export function parsePartKey(key: string): Pick<StoredObject, 'planId' | 'name'> | null {
-  const [, planId, index, name] = NAMES.exec(key) ?? [];
+  const [, planId, index, name] = KEY.exec(key) ?? [];
   if (planId === undefined || !(name !== undefined || Number.isSafeInteger(Number(index)))) return null;
   return { planId, name: name ?? Number(index) };
 }
@@ -165,9 +165,7 @@ export function folderStore(folder: string | URL): PartStore {
     },
     delete: async (planId, name) => {
       const file = fileOf(planId, name);
-      await unlink(file).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw fromSystemError(error, file, 'write');
-      });
+      await unlink(file).catch(ignoreMissing(undefined, file, 'write'));
       // The folder of the plan goes with its last object.
       await rmdir(path.dirname(file)).catch(() => {});
     },
@@ -179,7 +177,7 @@ export function folderStore(folder: string | URL): PartStore {
 async function* listFolder(root: string): AsyncGenerator<StoredObject> {
   for (const plan of await readdir(root, { withFileTypes: true }).catch(throwSystemError(root, 'read'))) {
     // A link would lead to files of others.
-    if (!plan.isDirectory() || !/^[0-9a-f]{64}$/.test(plan.name)) continue;
+    if (!plan.isDirectory() || !PLAN_ID.test(plan.name)) continue;
     const folder = path.join(root, plan.name);
     for (const file of await readdir(folder).catch(ignoreMissing([], folder))) {
       const found = parsePartKey(`${plan.name}/${file}`);
@@ -191,8 +189,8 @@ async function* listFolder(root: string): AsyncGenerator<StoredObject> {
 
 /** Handles the error of a file that may have been deleted meanwhile. */
 const ignoreMissing =
-  <T>(otherwise: T, file: string) =>
+  <T>(otherwise: T, file: string, doing: 'read' | 'write' = 'read') =>
   (error: NodeJS.ErrnoException): T => {
     if (error.code === 'ENOENT') return otherwise;
-    throw fromSystemError(error, file, 'read');
+    throw fromSystemError(error, file, doing);
   };

@@ -30,7 +30,6 @@ import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { inSlices } from '../jobs/slices.ts';
 import { describeLayout, type Job, track } from '../jobs/track.ts';
-import { PADDING_DEFAULTS } from '../layout/padding.ts';
 import { flattenTree } from '../model/file-tree.ts';
 import { exactBytes } from '../text/format.ts';
 import { type NewPlan, newPlan, noFiles, type PlanFiles, type PlannedObject, type TorrentPlan } from './plan.ts';
@@ -116,7 +115,6 @@ async function planInSlot(
   describeLayout(job, layout);
   const root = await untilAbort(signal, realRoot(draft));
   const { version, pieceLength, paddedFiles, isSingleFile, padding, otherFields } = layout;
-  const { tailPad, padNames } = padding ?? PADDING_DEFAULTS;
   const fields: NewPlan = {
     nonce: null,
     root: name ?? root,
@@ -124,12 +122,7 @@ async function planInSlot(
     pieceLength,
     paddedFiles,
     partSize: partSize ?? 'auto',
-    torrent: {
-      name: layout.name,
-      isSingleFile,
-      padding: padding && { tailPad, padNames },
-      bencode: base64(encode(new Map(otherFields))),
-    },
+    torrent: { name: layout.name, isSingleFile, padding, bencode: base64(encode(new Map(otherFields))) },
     files: await filesOf(layout, root, signal),
   };
   return (await newPlan(fields, workers ?? undefined).plan) as TorrentPlan;

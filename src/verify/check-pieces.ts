@@ -197,24 +197,16 @@ async function checkPieces(check: PieceCheck): Promise<PieceResults> {
       clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
   }
   const refuted = isInOneRead ? null : await checkV2Apart(check, good);
-  const sampled = (some: readonly PieceInterval[]) => ({
-    pieces: countPieces(some),
-    bytes: rangesOfPieces(map, some).bytes,
-  });
-  return { good, refuted, sample: options.fast ? sampled(hashed?.intervals ?? []) : null };
+  const some = hashed?.intervals ?? [];
+  const sample = options.fast ? { pieces: countPieces(some), bytes: rangesOfPieces(map, some).bytes } : null;
+  return { good, refuted, sample };
 }
 
 const hashContent: HashPieces = async ({ matched, map, engine, resources, options }, intervals, version) => {
   const content = contentOfPieces(map, matched, intervals);
   const { files, entries, bytes: totalBytes } = content;
   if (files.length === 0) return null;
-  const request: HashRequest = {
-    files,
-    version,
-    pieceLength: map.pieceLength,
-    onMissing: 'fail',
-    ...resources,
-  };
+  const request: HashRequest = { files, version, pieceLength: map.pieceLength, onMissing: 'fail', ...resources };
   const nameOf = (index: number) => pathOfEntry(map, matched, entries[index] as number);
   const digests = await watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
   return { intervals, content, digests };

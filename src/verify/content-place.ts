@@ -1,7 +1,7 @@
 /** Tells where the content of a torrent is on disk, or will be. */
 import { stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { fromSystemError } from '../errors/system-error.ts';
+import { throwSystemError } from '../errors/system-error.ts';
 import { systemPath } from '../hash/system-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import { once } from '../model/lazy.ts';
@@ -25,9 +25,7 @@ export interface ContentPlace {
  * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the path
  */
 export async function placeOf(torrent: Torrent, path: string): Promise<ContentPlace> {
-  const status = await stat(systemPath(path)).catch((error: unknown) => {
-    throw fromSystemError(error, path, 'read');
-  });
+  const status = await stat(systemPath(path)).catch(throwSystemError(path, 'read'));
   return placeAt(torrent, path, status.isDirectory());
 }
 

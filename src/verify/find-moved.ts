@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { realPath } from '../disk/real-path.ts';
 import type { MetainfoError } from '../errors/errors.ts';
 import { checkArgument, checkedPath, checkOptions, List } from '../errors/guard.ts';
-import { fromSystemError } from '../errors/system-error.ts';
+import { throwSystemError } from '../errors/system-error.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { factsOf, type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
@@ -132,10 +132,7 @@ async function find(
   job: Job,
 ): Promise<FoundContent> {
   // Before the verification, which may take hours. Without missing files, nothing else would look at the folders.
-  for (const folder of folders)
-    await stat(folder).catch((error: unknown) => {
-      throw fromSystemError(error, folder, 'read');
-    });
+  for (const folder of folders) await stat(folder).catch(throwSystemError(folder, 'read'));
   const real = await realPath(path).catch(() => null);
   const place = real === null ? placeAt(torrent, path) : await placeOf(torrent, real);
   const report = real === null ? nothingOf(torrent) : await verifyInQueue(torrent, path, options, job);

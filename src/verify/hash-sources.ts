@@ -2,15 +2,14 @@
 import { StreamHasher } from '../create/sources/hash-streams.ts';
 import {
   isBlob,
-  isReadOnce,
-  isStream,
   MEMORY_CHANGED,
   type RangeReader,
   type StreamData,
+  sizeOf,
   sourceError,
 } from '../create/sources/source-data.ts';
 import { SourceReader } from '../create/sources/source-reader.ts';
-import { memoryReader } from '../create/sources/sources.ts';
+import { shareOf } from '../create/sources/sources.ts';
 import { StreamJobs, type StreamSink } from '../create/sources/stream-jobs.ts';
 import type { LaidOutFile } from '../create/torrent-layout.ts';
 import { hashingCancelled } from '../errors/cancel.ts';
@@ -21,15 +20,39 @@ import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { HashRequest } from '../hash/hash-request.ts';
 import type { RunningJob } from '../jobs/watch.ts';
 import { FileTable, sumOf } from '../layout/file-table.ts';
-import { concatBytes, isUint8Array } from '../platform/node.ts';
+import { concatBytes } from '../platform/node.ts';
 import type { HashedPieces, PieceCheck } from './check-pieces.ts';
+import { MatchedSources } from './match-sources.ts';
 import { isAligned, type PieceInterval, type PieceLayout, type PieceRanges, rangesOfPieces } from './piece-layout.ts';
-import type { ContentData, StreamedSources } from './streamed-sources.ts';
 
-/** A source of a file, and the ranges of it that are hashed: indexes of {@link PieceRanges}. */
+/** The files of a torrent and their counterparts among sources whose sizes only their ends may tell. */
+export class StreamedSources extends MatchedSources<StreamData> {
+  /** Corrects the size of the source of a file. */
+  resize(index: number, size: number): void {
+    const found = this.indexes[index] as number;
+    const other = this.others[found - this.listed.length];
+    if (other && 'size' in other) other.size = size;
+    else this.listed.columns.lengths[found] = size;
+    this.available[index] = Math.min(this.content.lengths[index] as number, size);
+  }
+}
+
+/** A range of a file that is hashed. */
+interface SourceRange {
+  /** The entry of the piece layout. */
+  entry: number;
+  /** Bytes from the start of the file. */
+  offset: number;
+  /** Bytes from the start of the first piece of the torrent. */
+  start: number;
+  /** Bytes. */
+  length: number;
+}
+
+/** A source of a file, and the ranges of it that are hashed. */
 interface FileStep {
   index: number;
-  ranges: readonly number[];
+  ranges: readonly SourceRange[];
   /** Whether a pad file fills up the last piece of the file. */
   isPadded: boolean;
 }
@@ -42,32 +65,26 @@ export function hashSources(
   check: PieceCheck & { matched: StreamedSources },
   intervals: readonly PieceInterval[],
   version: HashRequest['version'],
-): RunningJob<HashedPieces | null> {
+): RunningJob<HashedPieces> {
   const { map, matched, engine, resources, options } = check;
+  const { pieceLength } = map;
   if (check.version === 'hybrid') requireOnePass(map);
-  const ranges = rangesOfPieces(map, intervals);
-  const steps = [...stepsOf(map, matched, ranges)];
+  const content = rangesOfPieces(map, intervals);
+  const steps = [...stepsOf(map, matched, content)];
   const rows = steps
     .filter((step) => 'index' in step)
-    .map(({ index, ranges: own }): LaidOutFile => {
-      const length = own.reduce((sum, i) => sum + (ranges.lengths[i] as number), 0);
-      return { path: [matched.content.pathAt(index)], length, stream: readable(matched.dataAt(index) as ContentData) };
+    .map(({ index, ranges }): LaidOutFile => {
+      const length = ranges.reduce((sum, range) => sum + range.length, 0);
+      return { path: [matched.content.pathAt(index)], length, stream: matched.dataAt(index) as StreamData };
     });
-  const { pieceLength } = map;
-  const layout = { version, pieceLength, files: new FileTable(rows), isAligned: version !== 'v1', paddedFiles: 0 };
+  const files = new FileTable(rows);
   const jobs = new StreamJobs(
     engine,
-    { ...layout, streams: [...rows.keys()] },
-    {
-      threads: resources.threads,
-      // A stream needs room for some pieces.
-      memoryLimit: options.memoryLimit ?? Math.max(resources.memoryLimit, 8 * pieceLength),
-      readSize: options.readSize,
-      mostBytes: sumOf(ranges.lengths),
-    },
+    { version, pieceLength, files, streams: [...rows.keys()], isAligned: version !== 'v1', paddedFiles: 0 },
+    { ...options, resources, mostBytes: sumOf(content.lengths) },
   );
-  const hashing = new SourceHashing({ map, matched, ranges }, jobs);
-  const work = version === 'v1' ? hashing.asOne(steps, intervals) : hashing.separately(steps);
+  const hashing = new SourceHashing(jobs, matched);
+  const work = version === 'v1' ? hashing.asOne(steps, { intervals, content }) : hashing.separately(steps, map);
   return {
     done: jobs.finish(work),
     progress: () => {
@@ -91,141 +108,99 @@ function requireOnePass(map: PieceLayout): void {
 }
 
 /** The sources that are read and the pad files that are hashed, in the torrent's order. A stream is always read, for its size. */
-function* stepsOf(map: PieceLayout, matched: StreamedSources, ranges: PieceRanges): Generator<Step> {
-  const count = ranges.entries.length;
-  const fileOf = (i: number) => (i < count ? map.fileIndexes[ranges.entries[i] as number] : undefined);
+function* stepsOf(
+  map: PieceLayout,
+  matched: StreamedSources,
+  { entries, offsets, lengths }: PieceRanges,
+): Generator<Step> {
+  const fileOf = (i: number) => (i < entries.length ? map.fileIndexes[entries[i] as number] : undefined);
   let next = 0;
   for (let index = 0; index <= matched.length; index += 1) {
-    for (; fileOf(next) === -1; next += 1) yield { padBytes: ranges.lengths[next] as number };
-    const own: number[] = [];
-    for (; fileOf(next) === index; next += 1) own.push(next);
+    for (; fileOf(next) === -1; next += 1) yield { padBytes: lengths[next] as number };
+    const ranges: SourceRange[] = [];
+    for (; fileOf(next) === index; next += 1) {
+      const [entry, offset] = [entries[next] as number, offsets[next] as number];
+      ranges.push({ entry, offset, start: (map.starts[entry] as number) + offset, length: lengths[next] as number });
+    }
     const data = index < matched.length ? matched.dataAt(index) : undefined;
-    if (data && (own.length > 0 || isSequential(data))) yield { index, ranges: own, isPadded: fileOf(next) === -1 };
+    if (data && (ranges.length > 0 || isSequential(data))) yield { index, ranges, isPadded: fileOf(next) === -1 };
   }
 }
 
-/** Whether data is read from its start to its end. */
-function isSequential(data: ContentData): boolean {
-  return !isUint8Array(data) && (isReadOnce(data) || isStream(data));
-}
+/** Whether data is read from its start to its end, which tells its size. */
+const isSequential = (data: StreamData): boolean => sizeOf(data) === null;
 
-function readable(data: ContentData): StreamData {
-  return isUint8Array(data) ? memoryReader(data) : data;
-}
-
-/** A part of data that can be read in any order. */
-function partOf(data: StreamData, offset: number, size: number): StreamData {
-  if (isBlob(data)) return data.slice(offset, offset + size);
-  const { read, requestSize } = data as RangeReader;
-  return { size, requestSize, read: (at, length, signal) => read.call(data, offset + at, length, signal) };
-}
+/** The digests of a range, or of as much of it as there is. */
+type HashedRange = SourceRange & FileDigests;
 
 /** Hashes sources, and notes what they turn out to be. */
 class SourceHashing {
   /** The file that was opened last. */
   file = '';
   readonly #jobs: StreamJobs;
-  readonly #map: PieceLayout;
   readonly #matched: StreamedSources;
-  readonly #ranges: PieceRanges;
 
-  constructor(content: { map: PieceLayout; matched: StreamedSources; ranges: PieceRanges }, jobs: StreamJobs) {
+  constructor(jobs: StreamJobs, matched: StreamedSources) {
     this.#jobs = jobs;
-    this.#map = content.map;
-    this.#matched = content.matched;
-    this.#ranges = content.ranges;
+    this.#matched = matched;
   }
 
   /** Hashes files that start at piece boundaries: some at once, each by itself. */
-  async separately(steps: readonly Step[]): Promise<HashedPieces | null> {
+  async separately(steps: readonly Step[], { pieceLength }: PieceLayout): Promise<HashedPieces> {
     const files = steps.filter((step) => 'index' in step);
-    const hashed: HashedRange[][] = files.map(() => []);
+    const each: HashedRange[][] = files.map(() => []);
     await forEachConcurrently(files, { concurrency: this.#jobs.streamsAtOnce }, async (step, i) => {
       await this.#withSource(step, async (source) => {
         for (const range of step.ranges) {
-          const one = await this.#hashRange(source, range, step.isPadded);
-          if (one) hashed[i]?.push(one);
+          let length = 0;
+          const read = async (sink: StreamSink) => {
+            length = await source.copy(range, sink);
+          };
+          const digests = await new StreamHasher(this.#jobs).hash(read, step.isPadded);
+          if (length > 0 && !source.failure) each[i]?.push({ ...range, length, ...digests });
         }
       });
     });
-    return this.#packed(hashed.flat());
-  }
-
-  async #hashRange(source: OpenSource, range: number, isPadded: boolean): Promise<HashedRange | null> {
-    const { pieceLength } = this.#map;
-    const length = this.#ranges.lengths[range] as number;
-    let copied = 0;
-    const read = async (sink: StreamSink) => {
-      copied = await source.copy(this.#ranges.offsets[range] as number, length, sink);
+    const hashed = each.flat();
+    const content = {
+      entries: Uint32Array.from(hashed, ({ entry }) => entry),
+      offsets: Float64Array.from(hashed, ({ offset }) => offset),
+      lengths: Float64Array.from(hashed, ({ length }) => length),
     };
-    const { pieces, root, layer } = await new StreamHasher(this.#jobs).hash(read, isPadded);
-    if (copied === length) return { range, length, pieces, root, layer };
-    // A short file: only its whole pieces can be compared.
-    const count = Math.floor(copied / pieceLength);
-    if (count === 0) return null;
-    const whole = layer.subarray(0, count * 32);
-    return {
-      range,
-      length: count * pieceLength,
-      pieces: pieces.subarray(0, count * 20),
-      root: count === 1 && whole.length > 0 ? whole : root,
-      layer: count === 1 ? new Uint8Array() : whole,
-    };
-  }
-
-  /** The digests of ranges as those of a hash request. */
-  #packed(hashed: readonly HashedRange[]): HashedPieces | null {
-    if (hashed.length === 0) return null;
-    const { pieceLength, starts } = this.#map;
-    const entries = Uint32Array.from(hashed, ({ range }) => this.#ranges.entries[range] as number);
-    const offsets = Float64Array.from(hashed, ({ range }) => this.#ranges.offsets[range] as number);
-    const lengths = Float64Array.from(hashed, ({ length }) => length);
-    const intervals = hashed.map(({ length }, i): PieceInterval => {
-      const first = ((starts[entries[i] as number] as number) + (offsets[i] as number)) / pieceLength;
+    const intervals = hashed.map(({ start, length }): PieceInterval => {
+      const first = start / pieceLength;
       return [first, first + Math.ceil(length / pieceLength)];
     });
-    const digests = { v1: concatBytes(hashed.map(({ pieces }) => pieces)), v2: packTrees(hashed), missing: [] };
-    return { intervals, content: { entries, offsets, lengths }, digests };
+    const v1 = concatBytes(hashed.map(({ pieces }) => pieces));
+    return { intervals, content, digests: { v1, v2: packTrees(hashed), missing: [] } };
   }
 
   /** Hashes v1 pieces, which may span sources, one after another. Pieces of content that does not arrive are skipped. */
-  async asOne(steps: readonly Step[], intervals: readonly PieceInterval[]): Promise<HashedPieces | null> {
+  async asOne(
+    steps: readonly Step[],
+    { intervals, content }: Pick<HashedPieces, 'intervals' | 'content'>,
+  ): Promise<HashedPieces> {
     const skipped: PieceInterval[] = [];
+    const copyFile = async (step: FileStep, sink: StreamSink) => {
+      await this.#withSource(step, async (source) => {
+        for (const range of step.ranges) await this.#fillGap(range, await source.copy(range, sink), { sink, skipped });
+      });
+    };
     const read = async (sink: StreamSink) => {
-      for (const step of steps) {
-        if ('padBytes' in step) await this.#zeros(step.padBytes, sink);
-        else await this.#copyFile(step, sink, skipped);
-      }
+      for (const step of steps) await ('padBytes' in step ? this.#zeros(step.padBytes, sink) : copyFile(step, sink));
     };
     const { pieces } = await new StreamHasher(this.#jobs).hash(read, false);
-    const digests = { v1: pieces, missing: [] };
-    return { intervals: without(intervals, skipped), content: this.#ranges, digests };
+    return { intervals: without(intervals, skipped), content, digests: { v1: pieces, missing: [] } };
   }
 
-  async #copyFile(step: FileStep, sink: StreamSink, skipped: PieceInterval[]): Promise<void> {
-    const { offsets, lengths } = this.#ranges;
-    let next = 0;
-    let source: OpenSource | undefined;
-    await this.#withSource(step, async (opened) => {
-      source = opened;
-      for (; next < step.ranges.length; next += 1) {
-        const range = step.ranges[next] as number;
-        const length = lengths[range] as number;
-        if ((await opened.copy(offsets[range] as number, length, sink)) < length) return;
-      }
-    });
-    // The source has failed or ended within this range.
-    let copied = source?.copied ?? 0;
-    for (; next < step.ranges.length; next += 1, copied = 0)
-      await this.#fillGap(step.ranges[next] as number, copied, sink, skipped);
-  }
-
-  /** Fills up pieces of which some bytes are missing, and skips those that are missing whole. */
-  async #fillGap(range: number, copied: number, sink: StreamSink, skipped: PieceInterval[]): Promise<void> {
-    const { pieceLength, starts } = this.#map;
-    const { entries, offsets, lengths } = this.#ranges;
-    const start = (starts[entries[range] as number] as number) + (offsets[range] as number);
-    const [from, end] = [start + copied, start + (lengths[range] as number)];
+  /** Fills up pieces of which some bytes are missing after those that were copied, and skips those that are missing whole. */
+  async #fillGap(
+    { start, length }: SourceRange,
+    copied: number,
+    { sink, skipped }: { sink: StreamSink; skipped: PieceInterval[] },
+  ): Promise<void> {
+    const { pieceLength } = this.#jobs.layout;
+    const [from, end] = [start + copied, start + length];
     const firstWhole = Math.ceil(from / pieceLength);
     const endWhole = Math.floor(end / pieceLength);
     if (firstWhole >= endWhole) return this.#zeros(end - from, sink);
@@ -246,66 +221,58 @@ class SourceHashing {
 
   /** Reads a source. If it fails, its file is unreadable, and the others go on. */
   async #withSource({ index }: FileStep, read: (source: OpenSource) => Promise<void>): Promise<void> {
-    const path = this.#matched.content.pathAt(index);
-    this.file = path;
-    const source = new OpenSource(path, this.#matched.dataAt(index) as ContentData, this.#jobs);
+    const matched = this.#matched;
+    const { content } = matched;
+    this.file = content.pathAt(index);
+    const source = new OpenSource(this.file, matched.dataAt(index) as StreamData, this.#jobs);
     try {
       await read(source);
-      const size = await source.findSize(this.#matched.content.lengths[index] as number);
-      if (size !== null) this.#matched.resize(index, size);
-    } catch (error) {
-      if (source.failure !== error || this.#jobs.signal.aborted) throw error;
-      this.#matched.leaveOut(index, (error as MetainfoError).message);
+      const size = await source.findSize(content.lengths[index] as number);
+      if (source.failure) matched.leaveOut(index, source.failure.message);
+      else if (size !== null) matched.resize(index, size);
     } finally {
       source.close();
     }
   }
 }
 
-/** The digests of a range of a file: one of {@link PieceRanges}, or its start. */
-interface HashedRange extends FileDigests {
-  range: number;
-  length: number;
-}
-
 /** A source that is read in order: ranges of it, or a stream from its start. */
 class OpenSource {
-  /** Bytes of the last range that were copied. */
-  copied = 0;
-  /** Why it could not be read; null if it could. */
-  failure: unknown = null;
+  /** Why it cannot be read any more. */
+  failure: MetainfoError | null = null;
   readonly #path: string;
   readonly #data: StreamData;
   readonly #jobs: StreamJobs;
   readonly #isSequential: boolean;
   #reader: SourceReader | null = null;
-  /** The rest of the last chunk. */
-  #chunk: Uint8Array = new Uint8Array();
+  /** The rest of the last chunk; null after the end and after a failure. */
+  #chunk: Uint8Array | null = null;
   /** Bytes of a stream that were taken. */
   #taken = 0;
-  #hasEnded = false;
 
-  constructor(path: string, data: ContentData, jobs: StreamJobs) {
+  constructor(path: string, data: StreamData, jobs: StreamJobs) {
     this.#path = path;
-    this.#data = readable(data);
+    this.#data = data;
     this.#jobs = jobs;
     this.#isSequential = isSequential(data);
-    if (this.#isSequential) this.#open(this.#data, null);
+    if (this.#isSequential) this.#open(data, null);
   }
 
   #open(stream: StreamData, length: number | null): void {
     this.close();
     const file = { path: [this.#path], length, stream };
     this.#reader = new SourceReader(file, this.#jobs.readAhead, this.#jobs.signal);
+    this.#chunk = new Uint8Array();
   }
 
-  /** Copies a range. Returns how many bytes it had: fewer if the stream ended. */
-  async copy(offset: number, length: number, sink: StreamSink): Promise<number> {
-    this.copied = 0;
+  /** Copies a range. Returns how many bytes it had: fewer if the stream ended, or if the source failed. */
+  async copy({ offset, length }: SourceRange, sink: StreamSink): Promise<number> {
     if (this.#isSequential) await this.#take(offset - this.#taken, null);
-    else this.#open(partOf(this.#data, offset, length), length);
-    await this.#take(length, sink);
-    return this.copied;
+    else if (!this.failure) {
+      const data = this.#data as Blob | RangeReader;
+      this.#open(isBlob(data) ? data.slice(offset, offset + length) : shareOf(data, offset, length), length);
+    }
+    return this.#take(length, sink);
   }
 
   /** The size of a stream that should have `length` bytes, or one byte more if it is longer. Null for other data, whose size is known. */
@@ -319,42 +286,41 @@ class OpenSource {
     this.#reader?.close();
   }
 
-  /** Takes bytes until the stream ends, and copies them to a sink. */
-  async #take(bytes: number, sink: StreamSink | null): Promise<void> {
-    for (let left = bytes; left > 0; ) {
+  /** Takes bytes until the end or a failure, and copies them to a sink. Returns how many there were. */
+  async #take(bytes: number, sink: StreamSink | null): Promise<number> {
+    let taken = 0;
+    while (taken < bytes && this.#chunk) {
       if (this.#chunk.length === 0) {
-        if (!(await this.#next())) return;
+        await this.#next();
         continue;
       }
-      const part = this.#chunk.subarray(0, left);
+      const part = this.#chunk.subarray(0, bytes - taken);
       const { length } = part;
-      const rest = this.#chunk.length - length;
+      const rest = this.#chunk.subarray(length);
+      const { length: left } = rest;
       const copied = sink ? await this.#jobs.copy(part, sink) : length;
+      if (this.#jobs.signal.aborted) throw hashingCancelled();
+      taken += copied;
       this.#taken += copied;
-      if (sink) this.copied += copied;
-      this.#chunk = this.#chunk.subarray(length);
-      if (copied !== length || this.#chunk.length !== rest)
-        throw this.#fail(sourceError(this.#path, new Error(MEMORY_CHANGED)));
-      left -= length;
+      this.#chunk = rest;
+      if (copied !== length || rest.length !== left) this.#fail(sourceError(this.#path, new Error(MEMORY_CHANGED)));
     }
+    return taken;
   }
 
-  /** Reads the next chunk. Returns false after the last. */
-  async #next(): Promise<boolean> {
-    if (this.#hasEnded) return false;
+  /** Reads the next chunk. */
+  async #next(): Promise<void> {
     try {
-      const chunk = await (this.#reader as SourceReader).next();
-      this.#hasEnded = this.#isSequential && chunk === null;
-      this.#chunk = chunk ?? new Uint8Array();
-      return chunk !== null;
+      this.#chunk = await (this.#reader as SourceReader).next();
     } catch (error) {
-      throw this.#fail(error);
+      if (this.#jobs.signal.aborted) throw error;
+      this.#fail(error as MetainfoError);
     }
   }
 
-  #fail(error: unknown): unknown {
+  #fail(error: MetainfoError): void {
     this.failure = error;
-    return error;
+    this.#chunk = null;
   }
 }
 

@@ -8,7 +8,7 @@ import { isTemporary, NO_LINKS, temporaryName } from '../disk/write-file.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { Callback, checkArgument, checkOptions, expected, type OptionStructs, oneOf, Signal } from '../errors/guard.ts';
-import { fromSystemError } from '../errors/system-error.ts';
+import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 import { isSameTime } from '../hash/read.ts';
 import { systemPath } from '../hash/system-path.ts';
 import type { FoundContent, MovedFile } from './find-moved.ts';
@@ -179,9 +179,7 @@ class Placer implements PlacedContent {
    * @throws {MetainfoError} `ERR_FILE_CHANGED`, `ERR_NOT_FOUND`
    */
   async #requireHashed({ from, hashed: { size, mtimeMs, ctimeMs } }: MovedFile): Promise<Stats> {
-    const status = await lstat(systemPath(from)).catch((error: unknown) => {
-      throw fromSystemError(error, from, 'read');
-    });
+    const status = await lstat(systemPath(from)).catch(throwSystemError(from, 'read'));
     const isSame = status.isFile() && status.size === size && isSameTime(status.mtimeMs, mtimeMs);
     if (isSame && (isSameTime(status.ctimeMs, ctimeMs) || this.#linked.has(idOf(status)))) return status;
     throw changed(from);

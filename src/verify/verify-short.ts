@@ -3,7 +3,7 @@ import { type BeneathOptions, shortPathOf } from '../disk/beneath.ts';
 import { onAbort, throwIfAborted } from '../errors/cancel.ts';
 import type { Checked } from '../errors/guard.ts';
 import { isOwnEngine, MAX_SHORT } from '../hash/engine.ts';
-import { BLOCK_SIZE } from '../layout/piece-length.ts';
+import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import type { CheckOptions, Hashing } from './check-pieces.ts';
 import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
@@ -53,5 +53,3 @@ export async function verifyShort(
   if (version !== 'v1') clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
   return reportOf(matched, map, { good, sample: null });
 }
-
-const isPowerOfTwo = (length: number): boolean => Number.isInteger(Math.log2(length));

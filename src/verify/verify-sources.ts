@@ -1,8 +1,17 @@
 /** Verifies content that is not on this disk: buffers, Blobs, range readers, web objects and streams. */
-import { dataIn, isData, isReadable, isReadOnce, type SourceData, sizeOf } from '../create/sources/source-data.ts';
+import {
+  dataIn,
+  isData,
+  isReadable,
+  isReadOnce,
+  type SourceData,
+  type StreamData,
+  sizeOf,
+} from '../create/sources/source-data.ts';
 import {
   checkSources,
   frozenSources,
+  memoryReader,
   namedSource,
   type Source,
   type SourceFile,
@@ -10,7 +19,7 @@ import {
   sourceFiles,
 } from '../create/sources/sources.ts';
 import { destroyStream, takeStreams } from '../create/sources/take-streams.ts';
-import { shown } from '../errors/errors.ts';
+import { MetainfoError, shown } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { factsOf, type Job, track } from '../jobs/track.ts';
@@ -18,11 +27,10 @@ import { watch } from '../jobs/watch.ts';
 import { Issues } from '../model/issues.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { type CheckOptions, type Hashing, hashingOf, verifyMatched } from './check-pieces.ts';
-import { hashSources } from './hash-sources.ts';
-import type { SourceWithPath } from './match-sources.ts';
+import { hashSources, StreamedSources } from './hash-sources.ts';
+import { matchSources, type SourceWithPath } from './match-sources.ts';
 import { usualNames } from './matched-files.ts';
 import type { VerifyReport } from './report.ts';
-import { type ContentData, StreamedSources } from './streamed-sources.ts';
 
 /** Content for {@link verify} that is not on this disk: sources with paths or names, or the data of a single-file torrent. */
 export type VerifySources = SourceData | readonly SourceInput[];
@@ -48,7 +56,7 @@ export async function verifySources(
         const sources = files.map(withData);
         // A stream may take any time, and may be the output of another job.
         if (torrent.totalSize > LARGE_JOB_BYTES || sources.some(({ data }) => isReadOnce(data))) slot.release();
-        const matched = await StreamedSources.match(torrent, sources);
+        const matched = await matchStreams(torrent, sources);
         matched.select(hashing.selected);
         destroyUnused(matched, sources);
         return verifyMatched(
@@ -113,18 +121,32 @@ function sourcesOf(torrent: Torrent, content: VerifySources): Source[] {
   return frozenSources(list);
 }
 
-function withData({ path, data, blob, stream }: SourceFile): SourceWithPath<ContentData> {
-  const content = (data ?? blob ?? stream) as ContentData;
+function withData({ path, data, blob, stream }: SourceFile): SourceWithPath<StreamData> {
+  const content = (data ? memoryReader(data) : (blob ?? stream)) as StreamData;
   const { lastModified = Number.NaN } = content as { lastModified?: number };
   return { path: path.join('/'), data: content, size: sizeOf(content), mtimeMs: lastModified };
 }
 
-/** Destroys the streams of files that the torrent does not have, or that are not selected. */
-function destroyUnused(matched: StreamedSources, sources: readonly SourceWithPath<ContentData>[]): void {
-  const used = new Set<ContentData>();
-  for (let i = 0; i < matched.length; i += 1) {
-    const data = matched.dataAt(i);
-    if (data) used.add(data);
+/** @throws {MetainfoError} `ERR_DUPLICATE_PATH` for two sources with one path */
+async function matchStreams(
+  torrent: Torrent,
+  sources: readonly SourceWithPath<StreamData>[],
+): Promise<StreamedSources> {
+  const paths = new Set<string>();
+  for (const { path } of sources) {
+    const message = `Two sources have the path ${shown(path)}: give one source for each file.`;
+    if (paths.has(path)) throw new MetainfoError('ERR_DUPLICATE_PATH', message, { path });
+    paths.add(path);
   }
+  const matched = new StreamedSources(torrent, sources, await matchSources(torrent, sources, false));
+  // Until a stream ends, it counts as long as its file.
+  for (const [i, available] of matched.available.entries())
+    if (Number.isNaN(available)) matched.resize(i, matched.content.lengths[i] as number);
+  return matched;
+}
+
+/** Destroys the streams of files that the torrent does not have, or that are not selected. */
+function destroyUnused(matched: StreamedSources, sources: readonly SourceWithPath<StreamData>[]): void {
+  const used = new Set(Array.from(matched.content.lengths, (_, i) => matched.dataAt(i)));
   for (const { data } of sources) if (!used.has(data)) destroyStream(data);
 }

@@ -7,7 +7,7 @@ import type { S3Credentials, S3Options } from './s3-file.ts';
 
 /** Where a bucket is, and who asks. */
 export interface AwsSettings {
-  region: string | null;
+  region: string | undefined;
   /** The URL of a store that is not Amazon's; null for Amazon. */
   endpoint: string | null;
   /** Gives the credentials. */
@@ -28,13 +28,13 @@ export async function awsSettings(given: S3Options, env: Environment = process.e
     ]),
   ]);
   return {
-    region: given.region || env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || config['region'] || null,
+    region: given.region || env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || config['region'] || undefined,
     endpoint: given.endpoint || env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || config['endpoint_url'] || null,
     credentials: async () =>
       (typeof given.credentials === 'function' ? await given.credentials() : given.credentials) ??
       fromEnvironment(env) ??
-      fromSection(keys) ??
-      fromSection(config) ??
+      keysIn(keys, KEYS) ??
+      keysIn(config, KEYS) ??
       noCredentials(profile),
   };
 }
@@ -52,36 +52,34 @@ function fileFor(given: string | undefined, name: string): string | null {
 /** The settings of the first of some sections that a file has. A file that cannot be read has none. */
 async function sectionOf(file: string | null, names: readonly string[]): Promise<Section> {
   const text = file === null ? '' : await readFile(file, 'utf8').catch(() => '');
-  const sections = new Map<string, Record<string, string>>();
+  const sections: Record<string, Record<string, string>> = Object.create(null);
   let section: Record<string, string> = {};
   for (const line of text.split(/\r?\n/)) {
     const name = /^\[\s*(.*?)\s*\]/.exec(line)?.[1]?.replace(/\s+/g, ' ');
     if (name !== undefined) {
-      section = sections.get(name) ?? {};
-      sections.set(name, section);
+      sections[name] ??= {};
+      section = sections[name];
     }
     // Lines that begin with a space are settings of a setting.
     const [, key, value] = /^(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
     if (key !== undefined && value !== undefined) section[key.toLowerCase()] = value;
   }
-  return names.map((name) => sections.get(name)).find((found) => found !== undefined) ?? {};
+  return names.map((name) => sections[name]).find((found) => found !== undefined) ?? {};
 }
+
+const KEYS = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'];
 
 function fromEnvironment(env: Environment): S3Credentials | null {
-  const accessKeyId = env['AWS_ACCESS_KEY_ID'];
-  const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
-  if (!accessKeyId && !secretAccessKey) return null;
-  if (!accessKeyId || !secretAccessKey)
-    throw invalidArgument(
-      `${accessKeyId ? 'AWS_SECRET_ACCESS_KEY' : 'AWS_ACCESS_KEY_ID'} is missing in the environment: set both, or neither`,
-    );
-  return { accessKeyId, secretAccessKey, sessionToken: env['AWS_SESSION_TOKEN'] || undefined };
+  const names = KEYS.map((name) => name.toUpperCase());
+  const missing = names.slice(0, 2).filter((name) => !env[name]);
+  if (missing.length === 1) throw invalidArgument(`${missing[0]} is missing in the environment: set both, or neither`);
+  return keysIn(env, names);
 }
 
-function fromSection(section: Section): S3Credentials | null {
-  const { aws_access_key_id: accessKeyId, aws_secret_access_key: secretAccessKey } = section;
-  if (!accessKeyId || !secretAccessKey) return null;
-  return { accessKeyId, secretAccessKey, sessionToken: section['aws_session_token'] || undefined };
+/** The keys under some names; null if there are none. */
+function keysIn(settings: Section, names: readonly string[]): S3Credentials | null {
+  const [accessKeyId, secretAccessKey, sessionToken] = names.map((name) => settings[name] || undefined);
+  return accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : null;
 }
 
 function noCredentials(profile: string): never {

@@ -1,5 +1,6 @@
 /** Objects of S3-compatible stores as sources. Loads the code for them when it is needed. */
-import { checkOptions, expected, invalidArgument, type OptionStructs, Signal, Size, Text } from '../../errors/guard.ts';
+import { checkOptions, expected, invalidArgument, type OptionStructs, Signal, Text } from '../../errors/guard.ts';
+import { PATIENCE } from './web-retries.ts';
 import type { WebFile } from './web-source.ts';
 
 /** The keys that sign requests to S3. */
@@ -64,8 +65,7 @@ export const S3: OptionStructs<S3Options> = {
   region: Text,
   endpoint: Text,
   credentials: expected('credentials, or a function that gives them', (value) => Object(value) === value),
-  idleTimeout: Size,
-  retries: Size,
+  ...PATIENCE,
 };
 
 /**

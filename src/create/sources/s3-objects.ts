@@ -4,8 +4,15 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type AwsSettings, awsSettings } from './aws-settings.ts';
 import type { S3FileOptions, S3Options, S3Place } from './s3-file.ts';
-import { type Refused, type UnsignedRequest, type WebAnswer, type WebTarget, webError } from './web-retries.ts';
-import { openTarget, timerOf, type WebFile } from './web-source.ts';
+import {
+  patienceOf,
+  type Refused,
+  type UnsignedRequest,
+  type WebAnswer,
+  type WebTarget,
+  webError,
+} from './web-retries.ts';
+import { openTarget, type WebFile } from './web-source.ts';
 import { isWeb, nameIn } from './web-url.ts';
 
 /** Opens an object as a range reader. */
@@ -22,26 +29,25 @@ export async function openS3File(place: S3Place, options: S3FileOptions): Promis
  */
 export async function s3Target({ bucket, key }: S3Place, options: S3Options): Promise<WebTarget> {
   const settings = await awsSettings(options);
-  const { region, endpoint } = settings;
-  const path = key.split('/').map((segment) => `/${encodeURIComponent(segment)}`);
-  const href = `${bucketUrl(bucket, region ?? DEFAULT_REGION, endpoint)}${key === '' ? '' : path.join('')}`;
+  const { region = DEFAULT_REGION, endpoint } = settings;
+  const below = key === '' ? '' : `/${key}`;
   const target: WebTarget = {
-    href,
-    name: `s3://${bucket}${key === '' ? '' : `/${key}`}`,
+    href: bucketUrl(bucket, region, endpoint) + below.split('/').map(encodeURIComponent).join('/'),
+    name: `s3://${bucket}${below}`,
     authorization: null,
-    idleTimeout: timerOf(options.idleTimeout ?? 30_000),
-    retries: options.retries ?? 4,
-    sign: (request) => signed(request, settings, target),
+    ...patienceOf(options),
+    sign: (request) => signed(request, { ...settings, region }, target),
     refused: (answer) => refused(target, answer),
   };
   return target;
 }
 
 const DEFAULT_REGION = 'us-east-1';
+const REGION = /^[a-z0-9-]{1,40}$/;
 
 function bucketUrl(bucket: string, region: string, endpoint: string | null): string {
   // The region is a part of the host.
-  if (!/^[a-z0-9-]{1,40}$/.test(region)) throw invalidArgument('the region of S3 is not a name such as eu-west-1');
+  if (!REGION.test(region)) throw invalidArgument('the region of S3 is not a name such as eu-west-1');
   if (endpoint !== null) {
     const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
     if (!url || !isWeb(url.protocol) || url.username !== '' || url.password !== '' || url.search !== '')
@@ -56,7 +62,7 @@ function bucketUrl(bucket: string, region: string, endpoint: string | null): str
 /** Signs a request with aws4fetch. A body is signed too, so that no proxy can change it. */
 async function signed(
   { method, url, headers, body }: UnsignedRequest,
-  { region, credentials }: AwsSettings,
+  { region, credentials }: AwsSettings & { region: string },
   target: WebTarget,
 ): Promise<Record<string, string>> {
   const { AwsV4Signer } = await loadSigner('aws4fetch');
@@ -80,7 +86,7 @@ async function signed(
     secretAccessKey,
     ...(sessionToken !== undefined && { sessionToken }),
     service: 's3',
-    region: region ?? DEFAULT_REGION,
+    region,
   });
   return Object.fromEntries((await signer.sign()).headers);
 }
@@ -115,25 +121,21 @@ async function refused(target: WebTarget, answer: WebAnswer): Promise<Refused | 
   if (status === 416 && elementOf(text, 'ActualObjectSize') === '0') answer.headers.set('content-range', 'bytes */0');
   if (EXPECTED.includes(status) && code !== 'NoSuchBucket') return null;
   const region = answer.headers.get('x-amz-bucket-region') ?? elementOf(text, 'Region') ?? '';
-  const advice = adviceFor(status, code, /^[a-z0-9-]{1,40}$/.test(region) ? region : null);
+  const advice = adviceFor(status, code, REGION.test(region) ? region : null);
   const error = webError(target, `the store answers with status ${status}${code && ` (${code})`}: ${advice}`);
   return { error, isTemporary: TEMPORARY.includes(code) };
 }
 
-/** The text of the first element of a name, if it is a word. */
-function elementOf(xml: string, name: string): string | null {
-  return new RegExp(`<${name}>([\\w-]{1,64})</${name}>`).exec(xml)?.[1] ?? null;
+/** The text of the first element of a name, by default one whose text is a word. */
+export function elementOf(xml: string, name: string, text = '[\\w-]{1,64}'): string | null {
+  return new RegExp(`<${name}>(${text})</${name}>`).exec(xml)?.[1] ?? null;
 }
 
-const REGION_CODES = [
-  'PermanentRedirect',
-  'AuthorizationHeaderMalformed',
-  'TemporaryRedirect',
-  'IllegalLocationConstraintException',
-];
+/** The codes of a wrong region. */
+const ELSEWHERE = /Redirect$|^AuthorizationHeaderMalformed$|^IllegalLocationConstraintException$/;
 
 function adviceFor(status: number, code: string, region: string | null): string {
-  if (REGION_CODES.includes(code) || (status >= 300 && status < 400))
+  if (ELSEWHERE.test(code) || (status >= 300 && status < 400))
     return region
       ? `the bucket is in another region: set AWS_REGION=${region}`
       : 'the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL';

@@ -111,7 +111,7 @@ export function checkSources(sources: unknown, issues: Issues): void {
   const known = new Set<unknown>();
   for (const [index, source] of sources.entries()) {
     const problem = problemOf(source as Partial<Source> | null);
-    if (problem) issues.add('sources', ['sources', index, ...problem.at], problem.message);
+    if (problem) issues.add('sources', ['sources', index, ...problem.slice(0, -1)], problem.at(-1) as string);
     const { data } = (source ?? {}) as Partial<Source>;
     if (isData(data) && isReadOnce(data) && known.has(data)) {
       const message = 'expected a stream of its own, got the stream of another source';
@@ -121,46 +121,35 @@ export function checkSources(sources: unknown, issues: Issues): void {
   }
 }
 
-/** A problem of a source, and the field that has it. */
-interface Problem {
-  at: string[];
-  message: string;
-}
+/** A problem of a source, after the field that has it, if one has. */
+type Problem = [field: string, problem: string] | [problem: string];
 
 function problemOf(source: Partial<Source> | null): Problem | null {
-  if (source === null || typeof source !== 'object')
-    return { at: [], message: `expected a source, got ${shown(source)}` };
+  if (source === null || typeof source !== 'object') return [`expected a source, got ${shown(source)}`];
   return pathProblem(source.path) ?? sizeProblem(source) ?? saveProblem(source);
 }
 
 function pathProblem(path: unknown): Problem | null {
-  if (typeof path !== 'string') return { at: ['path'], message: `expected a path, got ${shown(path)}` };
+  if (typeof path !== 'string') return ['path', `expected a path, got ${shown(path)}`];
   const unsafe = path
     .split('/')
     .map(unsafeComponent)
     .find((problem) => problem !== null);
-  if (unsafe) return { at: ['path'], message: `expected a relative path, got ${unsafe}: ${shown(path)}` };
+  if (unsafe) return ['path', `expected a relative path, got ${unsafe}: ${shown(path)}`];
   if (path.isWellFormed()) return null;
-  return { at: ['path'], message: `expected text, got half a surrogate pair: ${shown(path)}` };
+  return ['path', `expected text, got half a surrogate pair: ${shown(path)}`];
 }
 
 function sizeProblem({ size, data }: Partial<Source>): Problem | null {
   const isSize = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
-  if (size != null && !isSize(size))
-    return { at: ['size'], message: `expected a size of 0 or more, got ${shown(size)}` };
+  if (size != null && !isSize(size)) return ['size', `expected a size of 0 or more, got ${shown(size)}`];
   if (!isData(data))
-    return {
-      at: ['data'],
-      message: `expected bytes, a Blob, a stream, a range reader or a FileHandle, got ${shown(data)}`,
-    };
+    return ['data', `expected bytes, a Blob, a stream, a range reader or a FileHandle, got ${shown(data)}`];
   const own = sizeOf(data);
   if (own !== null && !isSize(own))
-    return {
-      at: ['data'],
-      message: problemOfOpenFile(data) ?? `expected data whose size is 0 or more, got ${shown(own)}`,
-    };
+    return ['data', problemOfOpenFile(data) ?? `expected data whose size is 0 or more, got ${shown(own)}`];
   if (own === null || size == null || own === size) return null;
-  return { at: ['size'], message: `expected ${own}, the size of the data, got ${size}` };
+  return ['size', `expected ${own}, the size of the data, got ${size}`];
 }
 
 /** A source with a path: data, and a source without a path, have the name of the data. Anything else stays as it is. */
@@ -238,4 +227,10 @@ export function memoryReader(bytes: Uint8Array): RangeReader {
       return bytes.subarray(offset, offset + length);
     },
   };
+}
+
+/** A share of what a range reader reads, from an offset on. */
+export function shareOf(reader: RangeReader, start: number, size: number): RangeReader {
+  const { requestSize } = reader;
+  return { size, requestSize, read: (offset, length, signal) => reader.read(start + offset, length, signal) };
 }

@@ -25,9 +25,9 @@ export type StreamLayout = Pick<
 
 /** The resources of a layout with streams. */
 export interface StreamResources {
-  threads: number;
-  /** Bytes of all buffers. */
-  memoryLimit: number;
+  resources: Pick<HashRequest, 'threads' | 'memoryLimit'>;
+  /** Bytes of all buffers; default: those of `resources`, or more. */
+  memoryLimit?: number | null | undefined;
   /** Bytes per read, for files on disk and range readers; default: chosen by the memory limit. */
   readSize?: number | null | undefined;
   /** Bytes of all content and pad files, if they are known: no segment is longer. */
@@ -86,8 +86,11 @@ export class StreamJobs {
   readonly #reading: string[] = [];
 
   constructor(engine: Engine, layout: StreamLayout, given: StreamResources) {
-    const { threads, memoryLimit, readSize, mostBytes = Number.POSITIVE_INFINITY } = given;
+    const { resources: checked, readSize, mostBytes = Number.POSITIVE_INFINITY } = given;
     const { files, streams, version, pieceLength, isAligned } = layout;
+    const { threads } = checked;
+    // A stream needs room for some pieces.
+    const memoryLimit = given.memoryLimit ?? Math.max(checked.memoryLimit, 8 * pieceLength);
     requireRoom(layout, memoryLimit);
     this.layout = layout;
     this.#group = new JobGroup(engine);

@@ -30,21 +30,16 @@ export function takeStreams(files: readonly SourceFile[]): TakenStreams {
     const wrong = isReadOnce(stream) ? problemOf(stream, path.join('/')) : null;
     problem ??= wrong;
     if (wrong) continue;
-    if (isReadable(stream)) stream.on('error', ignore);
     if (isReadOnce(stream)) used.add(stream);
     taken.push(stream);
   }
-  const destroyAll = () => {
+  const release = ignoreErrors(taken);
+  const destroy = () => {
     for (const stream of taken) destroyStream(stream);
   };
-  if (problem) {
-    destroyAll();
-    throw problem;
-  }
-  const release = () => {
-    for (const stream of taken) if (isReadable(stream)) stream.removeListener('error', ignore);
-  };
-  return { release, destroy: destroyAll };
+  if (!problem) return { release, destroy };
+  destroy();
+  throw problem;
 }
 
 /** Ignores errors of streams that will be taken soon. Returns a function that ends that. */

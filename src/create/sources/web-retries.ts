@@ -2,8 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AbortError, onAbort, throwIfAborted } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import { type OptionStructs, Size } from '../../errors/guard.ts';
 import { concatBytes } from '../../platform/node.ts';
 import { ignoreFailure } from './source-data.ts';
+import type { WebFileOptions } from './web-source.ts';
 import { isWeb, type WebUrl } from './web-url.ts';
 
 /** A web object, and how patient its requests are. */
@@ -26,7 +28,24 @@ export interface WebTarget extends Pick<WebUrl, 'href' | 'authorization'> {
    */
   sign?: ((request: UnsignedRequest) => Promise<Record<string, string>>) | undefined;
   /** Tells why a server refuses a request; null for an answer that the caller reads. */
-  refused?: ((answer: WebAnswer) => Promise<Refused | null>) | undefined;
+  refused?: ((answer: WebAnswer) => Refused | null | Promise<Refused | null>) | undefined;
+}
+
+/** The options that say how patient requests are. */
+type PatienceOptions = Pick<WebFileOptions, 'idleTimeout' | 'retries'>;
+
+/** The structs of {@link PatienceOptions}. */
+export const PATIENCE: OptionStructs<PatienceOptions> = { idleTimeout: Size, retries: Size };
+
+/** Milliseconds: a longer timer would fire at once. */
+const MAX_TIMER = 2 ** 31 - 1;
+
+/** The patience of a target, with defaults. */
+export function patienceOf({
+  idleTimeout = 30_000,
+  retries = 4,
+}: PatienceOptions): Pick<WebTarget, 'idleTimeout' | 'retries'> {
+  return { idleTimeout: Math.min(Math.max(1, idleTimeout), MAX_TIMER), retries };
 }
 
 /** A request before it is signed. */
@@ -121,13 +140,14 @@ interface RequestOptions {
  */
 export async function request<T>(
   target: WebTarget,
-  { url = target.href, method = 'GET', headers = {}, body, signal, isFirst = false }: RequestOptions,
+  options: RequestOptions,
   use: (answer: WebAnswer) => Promise<T>,
 ): Promise<T> {
+  const { signal } = options;
   for (let failures = 0; ; failures += 1) {
     throwIfAborted(signal);
     try {
-      return await exchange(target, { url, method, headers, body, signal, isFirst }, use);
+      return await exchange(target, options, use);
     } catch (error) {
       throwIfAborted(signal);
       if (!(error instanceof Temporary)) throw error;
@@ -138,34 +158,25 @@ export async function request<T>(
   }
 }
 
-interface Exchange extends UnsignedRequest {
-  signal: AbortSignal | undefined;
-  isFirst: boolean;
-}
-
 /** One request, its redirects and its answer. */
 async function exchange<T>(
   target: WebTarget,
-  { signal, isFirst, ...asked }: Exchange,
+  { url = target.href, method = 'GET', headers: sent = {}, body: upload, signal, isFirst }: RequestOptions,
   use: (answer: WebAnswer) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const removeListener = onAbort(signal, () => controller.abort());
-  const { length: uploaded = 0 } = asked.body ?? {};
-  const patience = Math.min(target.idleTimeout + Math.ceil(uploaded / MIN_UPLOAD), 2 ** 31 - 1);
-  const watchdog = new Watchdog(patience, () => controller.abort());
+  const patience = target.idleTimeout + Math.ceil((upload?.length ?? 0) / MIN_UPLOAD);
+  const watchdog = new Watchdog(Math.min(patience, MAX_TIMER), () => controller.abort());
   let response: Response | null = null;
   try {
-    const answered = await follow(target, asked, controller.signal);
+    const answered = await follow(target, { url, method, headers: sent, body: upload }, controller.signal);
     response = answered.response;
     watchdog.received(MIN_PROGRESS);
     const { status } = response;
     // A target may correct them.
     const headers = new Headers(response.headers);
-    const readable = response;
-    const body = (length: number) => readBody(target, readable, { length, watchdog });
-    const bodyUpTo = (most: number) => readBodyUpTo(readable, { most, watchdog });
-    const answer = { status, headers, url: answered.url, body, bodyUpTo };
+    const answer = { status, headers, url: answered.url, ...bodyOf(target, response, watchdog) };
     const refused = await target.refused?.(answer);
     if (refused?.isTemporary || LATER.includes(status))
       throw new Temporary(refused?.error ?? refusal(target, response), retryAfter(headers));
@@ -173,9 +184,8 @@ async function exchange<T>(
     return await use(answer);
   } catch (error) {
     if (signal?.aborted) throw new AbortError(signal);
-    if (watchdog.hasFired && isFirst && response === null) throw unanswered(target);
-    if (watchdog.hasFired) throw new Temporary(stalled(target));
-    throw fromNetworkError(target, error, asked.method === 'PUT');
+    if (watchdog.hasFired) throw stalled(target, isFirst && response === null);
+    throw fromNetworkError(target, error, method === 'PUT');
   } finally {
     watchdog.stop();
     removeListener();
@@ -237,42 +247,41 @@ function redirected(target: WebTarget, from: string, location: string | null): s
   return to.href;
 }
 
-async function readBody(
-  target: WebTarget,
-  { body }: Response,
-  { length, watchdog }: { length: number; watchdog: Watchdog },
-): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  let filled = 0;
-  // Cast because the types of undici and of node:stream/web differ.
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    if (filled + chunk.length > length)
-      throw webError(target, `the server sends more than the ${length} bytes that were asked for`);
-    bytes.set(chunk, filled);
-    filled += chunk.length;
-    watchdog.received(chunk.length);
-  }
-  if (filled === length) return bytes;
-  throw new Temporary(webError(target, `the server sent ${filled} of ${length} bytes`));
-}
-
-async function readBodyUpTo(
-  { body }: Response,
-  { most, watchdog }: { most: number; watchdog: Watchdog },
-): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let filled = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    filled += chunk.length;
-    if (filled > most) return null;
-    chunks.push(chunk);
-    watchdog.received(chunk.length);
-  }
-  return concatBytes(chunks);
+/** Reads the body of an answer. */
+function bodyOf(target: WebTarget, { body }: Response, watchdog: Watchdog): Pick<WebAnswer, 'body' | 'bodyUpTo'> {
+  /** Gives each chunk to `take`, with its offset. Returns the bytes; null if there are more than `most`. */
+  const read = async (most: number, take: (chunk: Uint8Array, at: number) => void): Promise<number | null> => {
+    let filled = 0;
+    // Cast because the types of undici and of node:stream/web differ.
+    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+      if (filled + chunk.length > most) return null;
+      take(chunk, filled);
+      filled += chunk.length;
+      watchdog.received(chunk.length);
+    }
+    return filled;
+  };
+  return {
+    body: async (length) => {
+      const bytes = new Uint8Array(length);
+      const filled = await read(length, (chunk, at) => bytes.set(chunk, at));
+      if (filled === length) return bytes;
+      if (filled === null) throw webError(target, `the server sends more than the ${length} bytes that were asked for`);
+      throw new Temporary(webError(target, `the server sent ${filled} of ${length} bytes`));
+    },
+    bodyUpTo: async (most) => {
+      const chunks: Uint8Array[] = [];
+      const filled = await read(most, (chunk) => chunks.push(chunk));
+      return filled === null ? null : concatBytes(chunks);
+    },
+  };
 }
 
 /** The error of a status that is neither success nor a redirect. */
-export function refusal(target: WebTarget, { status, headers }: Pick<WebAnswer, 'status' | 'headers'>): MetainfoError {
+export function refusal(
+  target: Pick<WebTarget, 'href' | 'name'>,
+  { status, headers }: Pick<WebAnswer, 'status' | 'headers'>,
+): MetainfoError {
   const after = headers.get('retry-after');
   const hint =
     status === 401 || status === 403
@@ -293,14 +302,11 @@ function retryAfter(headers: Headers): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }
 
-function unanswered(target: WebTarget): MetainfoError {
-  const { host } = new URL(target.href);
-  return webError(target, `${host} did not answer within ${target.idleTimeout / 1000} s: try again later`);
-}
-
-function stalled(target: WebTarget): MetainfoError {
+/** @param isFirst Whether the server has not answered at all to the first request: then it is not sent again. */
+function stalled(target: WebTarget, isFirst: boolean | undefined): MetainfoError | Temporary {
   const seconds = target.idleTimeout / 1000;
-  return webError(target, `the server sent nothing, or next to nothing, for ${seconds} s`);
+  if (!isFirst) return new Temporary(webError(target, `the server sent nothing, or next to nothing, for ${seconds} s`));
+  return webError(target, `${new URL(target.href).host} did not answer within ${seconds} s: try again later`);
 }
 
 /** fetch reports network errors as a TypeError; its cause is the error of the system. */

@@ -1,8 +1,8 @@
 /** Web objects as sources: reads a file on a web server with range requests, and finds out if it is replaced meanwhile. */
 import { MetainfoError } from '../../errors/errors.ts';
-import { Callback, checkOptions, type OptionStructs, Signal, Size } from '../../errors/guard.ts';
+import { Callback, checkOptions, type OptionStructs, Signal } from '../../errors/guard.ts';
 import type { RangeReader } from './source-data.ts';
-import { refusal, request, type WebAnswer, type WebTarget, webError } from './web-retries.ts';
+import { PATIENCE, patienceOf, refusal, request, type WebAnswer, type WebTarget, webError } from './web-retries.ts';
 import { parseWebUrl } from './web-url.ts';
 
 /** The options of {@link webFile}. */
@@ -49,7 +49,7 @@ export interface WebFile extends RangeReader {
 /** Bytes of a request: few requests for a large file, and little memory. */
 const REQUEST_SIZE = 4 * 2 ** 20;
 
-const WEB: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Size, signal: Signal, onRedirect: Callback };
+const WEB: OptionStructs<WebFileOptions> = { ...PATIENCE, signal: Signal, onRedirect: Callback };
 
 /**
  * Asks a web server for the size of a file, and makes a range reader of it. Each range is requested on condition that the file is
@@ -89,14 +89,11 @@ const WEB: OptionStructs<WebFileOptions> = { idleTimeout: Size, retries: Size, s
  */
 export async function webFile(url: string, options: WebFileOptions = {}): Promise<WebFile> {
   const checked = checkOptions(options, WEB, { example: '{ retries: 2 }' });
-  const { idleTimeout = 30_000, retries = 4, signal, onRedirect } = checked;
+  const { signal, onRedirect } = checked;
   const { href, authorization, name } = parseWebUrl(url);
-  const target: WebTarget = { href, authorization, idleTimeout: timerOf(idleTimeout), retries, onRedirect };
+  const target: WebTarget = { href, authorization, ...patienceOf(checked), onRedirect };
   return { url: href, name, ...(await openTarget(target, signal)) };
 }
-
-/** The milliseconds of a timer: a longer one would fire at once. */
-export const timerOf = (milliseconds: number): number => Math.min(Math.max(1, milliseconds), 2 ** 31 - 1);
 
 /** Asks for the first byte of a web object, and makes a range reader of it. */
 export async function openTarget(
