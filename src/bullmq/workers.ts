@@ -1,7 +1,7 @@
 /** Workers of the queues: they hash parts, join them, and process batches. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type Job, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
+import { type Job, UnrecoverableError, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
 import { func, integer, is, max, min, nullable, optional, type Struct } from 'superstruct';
 import { AbortError, MetainfoError, type OpenObject, type PartStore, type ResourceOptions } from '../index.ts';
 import { backendOf, type QueueOptions } from './backend.ts';
@@ -31,7 +31,7 @@ import { Plans } from './plans.ts';
 import { RootQueues } from './root-queues.ts';
 import { checkedRoots, requireFolders, withoutFolders } from './roots.ts';
 import { clockGuard, requireSameClock } from './server-clock.ts';
-import { type JobKind, queueName, RECOVERY } from './settings.ts';
+import { CANCELLED, type JobKind, queueName, RECOVERY } from './settings.ts';
 import { requireStore } from './stored.ts';
 import { withDeadline } from './with-deadline.ts';
 import { storeOfWorker } from './worker-store.ts';
@@ -196,16 +196,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       worker.on('failed', (job, error) => job && tell(job, error.message));
       return worker;
     };
-    const joins = start('join', runJoin, 1);
-    // The failure of a child comes to its parent: then nobody waits for the others.
-    const dropOthers = async ({ id, finishedOn }: Job) => {
-      const now = await context.queues.joins.getJob(id as string);
-      // The torrent may have been queued again: its parts have the same names.
-      if (now?.finishedOn === finishedOn) await now?.removeUnprocessedChildren();
-    };
-    // An attempt that is repeated needs them.
-    joins.on('failed', (job) => void (job?.finishedOn && dropOthers(job).catch(onError)));
-    return [start('part', runPart, concurrency), joins, start('batch', runBatch, concurrency)];
+    return [start('part', runPart, concurrency), start('join', runJoin, 1), start('batch', runBatch, concurrency)];
   };
   const workers = Object.keys(roots).flatMap(workersOf);
   const requireClock = () => requireSameClock(backend, queues.get('part', Object.keys(roots)[0] as string));
@@ -272,15 +263,30 @@ function processor(run: RunJob, context: WorkerContext) {
         if (!(error instanceof UnknownRootError)) onError?.(error);
         await passOn(job, token, closing.signal);
       }
-      throw jobError(error, await withoutFolders(textOf(error), folders));
+      const failure = jobError(error, await withoutFolders(textOf(error), folders));
+      if (failure instanceof UnrecoverableError || isLastAttempt(job))
+        await removeWaitingParts(job, context).catch(onError);
+      throw failure;
     }
   };
 }
 
+const isLastAttempt = ({ attemptsMade, opts }: Job): boolean => attemptsMade + 1 >= (opts.attempts ?? 1);
+
+/**
+ * Removes the parts of a torrent that fails, unless a worker has begun them: nobody waits for them. This happens before the failure is
+ * known, because then the torrent may be queued again at once, with parts of the same names.
+ */
+async function removeWaitingParts(job: Job, { queues }: WorkerContext): Promise<void> {
+  const join = job.parent?.id ? await queues.joins.getJob(job.parent.id) : job;
+  // cancel() has removed those of a cancelled torrent, which may be queued again already.
+  if (job.parent && join?.progress === CANCELLED) return;
+  await join?.removeUnprocessedChildren();
+}
+
 function runBatch(job: Job, { signal, context }: JobContext): Promise<object> {
-  const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   const needsRoots = mayPassOn(job, { passes: ROOT_PASSES });
-  return runBatchJob(indexedData(job.data), { ...context, signal, isLastAttempt, needsRoots });
+  return runBatchJob(indexedData(job.data), { ...context, signal, isLastAttempt: isLastAttempt(job), needsRoots });
 }
 
 async function closeWorkers(workers: readonly Worker[], closing: AbortController, grace: number): Promise<void> {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import { SERVERS, setUpQueue } from '../support/queue-servers.ts';
 import { redisMissing, redisServer } from '../support/redis.ts';
@@ -31,6 +33,23 @@ for (const { name, skip, start } of SERVERS)
           else assert.equal(await again.cancel(), true);
         }
       }
+    });
+
+    it('drops the other parts before a torrent fails, so that it can be queued again at once', async (t) => {
+      const { folder, producer, work, plan, ended } = await setUpQueue(t, start);
+      const [set, away] = ['set', 'away'].map((name) => path.join(folder, 'media', name)) as [string, string];
+      const [queue, place] = [producer(), { output: 'media/x.torrent' }];
+      await work();
+      await rename(set, away);
+      const failing = await queue.addTorrent(plan, place);
+      await assert.rejects(failing.done(), { code: 'ERR_NOT_FOUND' });
+      const begun = ended.filter(({ kind }) => kind === 'part');
+      assert.ok(begun.length <= 1, 'another part was begun');
+      const { waiting, delayed } = await queue.counts(['media']);
+      assert.deepEqual({ waiting, delayed }, { waiting: 0, delayed: 0 });
+      await rename(away, set);
+      const again = await queue.addTorrent(plan, place);
+      assert.equal((await again.done()).output, place.output);
     });
 
     it('ends when the queue is closed, and when its signal fires', async (t) => {

@@ -139,7 +139,8 @@ function adviceFor(status: number, code: string, region: string | null): string 
     return region
       ? `the bucket is in another region: set AWS_REGION=${region}`
       : 'the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL';
-  return ADVICE[code] ?? (status === 401 || status === 403 ? (ADVICE['AccessDenied'] as string) : OTHERWISE);
+  if (Object.hasOwn(ADVICE, code)) return ADVICE[code] as string;
+  return status === 401 || status === 403 ? (ADVICE['AccessDenied'] as string) : OTHERWISE;
 }
 
 const KEYS = 'check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_PROFILE';
