@@ -5,7 +5,7 @@ import { type ConfigOption, configOptions, ruleOptions, type ValueForm } from '.
 /** A JSON Schema. */
 type Schema = Readonly<Record<string, unknown>>;
 
-const SIZE = '[0-9]+\\s*([kKmMgGtT]([iI]?[bB])?|[bB](ytes?)?)?';
+const SIZE = '[0-9]+\\s*([kKmMgGtT]([iI]?[bB])?|[bB]|bytes?)?';
 const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
 
 /** A piece length. */

@@ -36,7 +36,16 @@ async function withScript(t: TestContext, shell: Shell): Promise<string> {
 
 /** Runs a program that must succeed without writing to standard error; returns the lines of its output. */
 async function lines(cwd: string, program: [string, ...string[]]): Promise<string[]> {
-  const { code, stdout, stderr } = await finish(startProgram(program, { cwd, env: { HOME: cwd, XDG_CONFIG_HOME: path.join(cwd, 'xdg'), PATH: `${path.join(cwd, 'bin')}:${process.env['PATH']}` } }));
+  const { code, stdout, stderr } = await finish(
+    startProgram(program, {
+      cwd,
+      env: {
+        HOME: cwd,
+        XDG_CONFIG_HOME: path.join(cwd, 'xdg'),
+        PATH: `${path.join(cwd, 'bin')}:${process.env['PATH']}`,
+      },
+    }),
+  );
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return stdout.split('\n').filter(Boolean);
 }
@@ -126,7 +135,11 @@ describe('completion in bash', { skip: skipBash }, () => {
 
   it('offers presets and aliases of the configuration, quoted for the shell', async (t) => {
     const cwd = await withScript(t, 'bash');
-    assert.deepEqual(await askBash(cwd, 'create', '--preset', ''), ['films', 'my\\ films', `\\$\\(touch\\ pwned\\)\\'\\"`]);
+    assert.deepEqual(await askBash(cwd, 'create', '--preset', ''), [
+      'films',
+      'my\\ films',
+      `\\$\\(touch\\ pwned\\)\\'\\"`,
+    ]);
     assert.deepEqual(await askBash(cwd, 'create', '--preset', '=', 'my\\ f'), ['my\\ films']);
     assert.deepEqual(await askBash(cwd, 'plan', '-t', 'm'), ['main', 'mirror']);
     assert.deepEqual(await askBash(cwd, 'edit', '--add-tracker', 'mi'), ['mirror']);
@@ -175,7 +188,12 @@ describe('completion in zsh', { skip: missing('zsh', 'zsh', ['--version']) }, ()
     assert.ok(create.some((line) => /^\*--preset=\[.*\]: :_metainfo_presets$/.test(line)));
     assert.ok(create.some((line) => /^\*-t\+\[.*\]: :_metainfo_aliases$/.test(line)));
     const names = (kind: string) =>
-      lines(cwd, ['zsh', '-f', '-c', `compdef() { }; source ./script; compadd() { print -rl -- "\${(@P)2}" }; ${kind}`]);
+      lines(cwd, [
+        'zsh',
+        '-f',
+        '-c',
+        `compdef() { }; source ./script; compadd() { print -rl -- "\${(@P)2}" }; ${kind}`,
+      ]);
     assert.deepEqual(await names('_metainfo_presets'), ['films', 'my films', `$(touch pwned)'"`]);
     assert.deepEqual(await names('_metainfo_aliases'), ['main', 'mirror']);
     breakConfig(cwd);
@@ -198,7 +216,11 @@ describe('completion in fish', { skip: missing('fish', 'fish', ['--version']) },
     assert.deepEqual(await askFish(cwd, 'metainfo create cache -o album.'), ['album.torrent']);
     assert.deepEqual(await askFish(cwd, 'metainfo create --comment al'), []);
     assert.deepEqual(await askFish(cwd, 'metainfo create --preset m'), ['my films']);
-    assert.deepEqual(await askFish(cwd, 'metainfo create --preset='), ['--preset=$(touch pwned)\'"', '--preset=films', '--preset=my films']);
+    assert.deepEqual(await askFish(cwd, 'metainfo create --preset='), [
+      '--preset=$(touch pwned)\'"',
+      '--preset=films',
+      '--preset=my films',
+    ]);
     assert.deepEqual(await askFish(cwd, 'metainfo create -t m'), ['main', 'mirror']);
     breakConfig(cwd);
     assert.deepEqual(await askFish(cwd, 'metainfo create --preset m'), []);

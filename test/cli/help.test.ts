@@ -86,9 +86,11 @@ describe('--help', () => {
       assert.deepEqual([code, stderr], [0, '']);
       return stdout;
     };
-    const flagsIn = (text: string) => text.match(/^ {2}(?:-\w, )?--[\w-]+/gm)?.map((flag) => flag.replace(/.*--/, '')) ?? [];
+    const flagsIn = (text: string) =>
+      text.match(/^ {2}(?:-\w, )?--[\w-]+/gm)?.map((flag) => flag.replace(/.*--/, '')) ?? [];
     const short = await helpBy('create', '--help');
-    const [, more] = /\n(\d+) more options: metainfo create --help --all\n\(also .*Other machines\)\n$/.exec(short) ?? [];
+    const [, more] =
+      /\n(\d+) more options: metainfo create --help --all\n\(also .*Other machines\)\n$/.exec(short) ?? [];
     const whole = await helpBy('create', '--help', '--all');
     assert.equal(flagsIn(whole).length, flagsIn(short).length + Number(more));
     for (const name of flagsIn(short)) assert.ok(flagsIn(whole).includes(name), name);

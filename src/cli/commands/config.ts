@@ -51,7 +51,9 @@ export function addConfig(program: Command): void {
     .addOption(new Option('--names <what>').choices(['presets', 'aliases']).hideHelp());
   configFileOptions(command)
     .addHelpText('after', EXAMPLES)
-    .action((options: ConfigCommandOptions) => (options.init ? init(options) : options.names ? showNames(options) : show(options)));
+    .action((options: ConfigCommandOptions) =>
+      options.init ? init(options) : options.names ? showNames(options) : show(options),
+    );
 }
 
 async function show({ preset, json, ...options }: ConfigCommandOptions): Promise<void> {

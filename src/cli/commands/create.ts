@@ -48,8 +48,8 @@ export function addCreate(program: Command): void {
   queueingOptions(manyOptions(configFileOptions(createOptions(command))))
     .optionsGroup('Output:')
     .helpOption('-h, --help', 'display help for command');
-  shortHelp(command, { common: [...COMMON, 'each', 'batch'], examples: EXAMPLES, more: MORE })
-    .action(async (paths: string[], given: CreateOptions & QueueingOptions) => {
+  shortHelp(command, { common: [...COMMON, 'each', 'batch'], examples: EXAMPLES, more: MORE }).action(
+    async (paths: string[], given: CreateOptions & QueueingOptions) => {
       requirePaths(command, paths, given);
       // Not interruptible: a configuration file can be a pipe without a writer.
       const optionsFor = await readCommandLine(command);
@@ -63,7 +63,8 @@ export function addCreate(program: Command): void {
         const { createInQueue } = await import('../queue/create.ts');
         return createInQueue(paths, { ...optionsFor(paths), partSize: given.partSize }, queue, signal);
       });
-    });
+    },
+  );
 }
 
 /** Refuses a command line without paths, or with paths that no job would use. */

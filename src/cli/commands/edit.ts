@@ -65,7 +65,17 @@ const FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
   ...['output', 'force', 'dry-run', 'keep-infohash', 'json', 'tracker', 'no-trackers', 'add-tracker', 'remove-tracker'],
-  ...['webseed', 'no-webseeds', 'add-webseed', 'remove-webseed', 'private', 'no-private', 'comment', 'no-comment', 'name'],
+  ...[
+    'webseed',
+    'no-webseeds',
+    'add-webseed',
+    'remove-webseed',
+    'private',
+    'no-private',
+    'comment',
+    'no-comment',
+    'name',
+  ],
   ...['created-by', 'no-created-by', 'date', 'no-date', 'source', 'no-source', 'set', 'unset'],
 ];
 

@@ -52,8 +52,8 @@ export function addPlan(program: Command): void {
     .option('--workers <n>', 'with --part-size auto: about how many workers hash at once (default: 256)', parseCount)
     .optionsGroup('Output:')
     .helpOption('-h, --help', 'display help for command');
-  shortHelp(command, { common: [...COMMON, 'part-size'], examples: EXAMPLES, more: MORE })
-    .action(async (paths: string[], { partSize, workers }: PartOptions) => {
+  shortHelp(command, { common: [...COMMON, 'part-size'], examples: EXAMPLES, more: MORE }).action(
+    async (paths: string[], { partSize, workers }: PartOptions) => {
       // Not interruptible: a configuration file can be a pipe without a writer.
       const optionsFor = await readCommandLine(command);
       await interruptible(async (signal) => {
@@ -66,5 +66,6 @@ export function addPlan(program: Command): void {
         if (options.fromConfig?.has('output')) delete options.output;
         return planInParts(paths, { ...options, partSize, workers }, signal);
       });
-    });
+    },
+  );
 }

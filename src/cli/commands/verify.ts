@@ -104,8 +104,8 @@ export function addVerify(program: Command): void {
     .option('--content <folder>', 'the folder that holds the content of every torrent, under its name', parseFolder)
     .option('--jobs <n>', 'with several torrents: how many are verified at once (default: 4)', parseThreads);
   readingOptions(queueingOptions(hashingOptions(command)));
-  shortHelp(command, { common: COMMON, examples: EXAMPLES, more: MORE })
-    .action(async (file: string, rest: string[], options: VerifyOptions) => {
+  shortHelp(command, { common: COMMON, examples: EXAMPLES, more: MORE }).action(
+    async (file: string, rest: string[], options: VerifyOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.
       if ((options.link || options.rename) && options.find === undefined)
         command.error(`error: ${options.link ? '--link' : '--rename'} needs --find with the folders to look in`, {
@@ -124,7 +124,8 @@ export function addVerify(program: Command): void {
       const torrent = await readTorrent(file, options, chosen.path);
       const path = await contentPlace(torrent, chosen.path, options);
       await interruptible((signal) => run(torrent, path, options, { queue, signal }));
-    });
+    },
+  );
 }
 
 /** The options of the library. */

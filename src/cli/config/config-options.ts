@@ -97,7 +97,8 @@ export function parseSetting({ form, option }: ConfigOption, value: unknown, fol
   let parsed: unknown = form === 'list' || form === 'tiers' ? [] : undefined;
   for (const text of texts) parsed = option.parseArg ? option.parseArg(text, parsed) : text;
   if (option.parseArg !== parseFolder && option.parseArg !== parseOutput) return parsed;
-  if (isStdout(parsed as string)) throw new Error('expected a file or folder: only the command line can name standard output');
+  if (isStdout(parsed as string))
+    throw new Error('expected a file or folder: only the command line can name standard output');
   return path.resolve(folder, parsed as string) + (endsWithSlash(parsed as string) ? path.sep : '');
 }
 
@@ -106,7 +107,14 @@ function textsOf(form: ValueForm, value: unknown): string[] | null {
   if (form === 'tiers') return tiersOf(value);
   if (form === 'list') return allTexts([value].flat());
   if (typeof value === 'string') return form === 'flag' ? null : [value];
-  if (form === 'lengths') return isTable(value) ? [Object.entries(value).map((pair) => pair.join('=')).join(',')] : null;
+  if (form === 'lengths')
+    return isTable(value)
+      ? [
+          Object.entries(value)
+            .map((pair) => pair.join('='))
+            .join(','),
+        ]
+      : null;
   if (form === 'date' && value instanceof Date) return Number.isNaN(value.getTime()) ? null : [value.toISOString()];
   const takesNumbers = ['length', 'size', 'count', 'date'].includes(form);
   return takesNumbers && typeof value === 'number' ? [String(value)] : null;

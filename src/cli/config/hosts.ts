@@ -10,7 +10,8 @@ import type { CreateOptions } from '../create/options.ts';
 export const RULE_KEYS = ['torrent-version', 'private', 'source', 'max-piece-length', 'max-torrent-size'] as const;
 
 /** The options that rules set. */
-export interface RuleOptions extends Partial<Pick<CreateOptions, 'private' | 'source' | 'maxPieceLength' | 'maxTorrentSize'>> {
+export interface RuleOptions
+  extends Partial<Pick<CreateOptions, 'private' | 'source' | 'maxPieceLength' | 'maxTorrentSize'>> {
   /** The versions that the tracker takes, the preferred one first. */
   torrentVersion?: TorrentVersion[];
 }

@@ -50,8 +50,8 @@ export async function draftOf(
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
   // A pattern of the configuration need not match anything in each torrent.
   const isOwn = ({ option }: UnmatchedGlob) => !options.fromConfig?.has(option === '--exclude' ? 'exclude' : 'include');
-  const given = { ...fieldsOf(options), ...policiesOf(options), ...roots, ...filter };
-  const fields = await withLengthBySize(given, options, rest.signal);
+  const content = { ...policiesOf(options), ...roots, ...filter };
+  const fields = { ...fieldsOf(options), ...content, ...(await lengthBySize(content, options, rest.signal)) };
   return { fields, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null };
 }
 
@@ -65,22 +65,28 @@ async function foreignDraft(
   const { source, web, findings } = await openInput(input, signal);
   const webseeds = [...new Set([...(web ? [web.url] : []), ...(options.webseed ?? [])])];
   const urlList = webseeds.length > 0 ? webseeds : undefined;
-  const fields = await withLengthBySize({ ...named, urlList, sources: [source] }, options, signal);
+  const content = { info: { name: input.name }, sources: [source] };
+  const fields = { ...named, urlList, sources: [source], ...(await lengthBySize(content, options, signal)) };
   return { fields, findings: () => findings, web };
 }
 
-/** The fields with the piece length of `--piece-lengths`. The files are listed for it, and once more by the creation, which reports every problem. */
-async function withLengthBySize(
-  fields: TorrentCreateFields,
+/**
+ * The piece length that `--piece-lengths` gives, as a field. The files are listed for it, and once more by the creation, which reports
+ * every problem.
+ *
+ * @param content The fields that give the content.
+ */
+async function lengthBySize(
+  content: TorrentCreateFields,
   { pieceLength, pieceLengths, maxPieceLength = Number.POSITIVE_INFINITY, torrentVersion: version }: CreateOptions,
   signal: AbortSignal | undefined,
-): Promise<TorrentCreateFields> {
-  if (!pieceLengths || pieceLength !== 'auto') return fields;
-  const draft = new TorrentCreate(fields);
+): Promise<Pick<TorrentCreateFields, 'pieceLength'>> {
+  if (!pieceLengths || pieceLength !== 'auto') return {};
+  const draft = new TorrentCreate(content);
   const sources = sourceFiles(draft.fields.sources ?? []);
   const { totalSize } = (await describeLayout(draft, { version, sources, signal })).description;
   const [, length = 'auto'] = pieceLengths.find(([size]) => totalSize !== null && totalSize <= size) ?? [];
-  return length === 'auto' ? fields : { ...fields, pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) };
+  return length === 'auto' ? {} : { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) };
 }
 
 function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {

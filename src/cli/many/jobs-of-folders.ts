@@ -8,7 +8,7 @@ import { fromSystemError } from '../../errors/system-error.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';
-import { hasFields } from '../options/output-template.ts';
+import { hasPlaceholders } from '../options/output-template.ts';
 import { isStdout, makeFolder, makesFolder } from '../options/target.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 
@@ -53,7 +53,7 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
   if (jobs.length + broken.length === 0)
     throw new MetainfoError('ERR_NO_FILES', `There are no entries in ${folders.join(', ')}.`);
   requireDistinct(jobs);
-  if (output !== undefined && !hasFields(output)) await makeFolder(output);
+  if (output !== undefined && !hasPlaceholders(output)) await makeFolder(output);
   return [...jobs, ...broken];
 }
 

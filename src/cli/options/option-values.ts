@@ -13,7 +13,7 @@ import type { ValidationContext } from '../../model/profile.ts';
 import type { ReadOptions } from '../../model/torrent/torrent.ts';
 import { exactBytes } from '../../text/format.ts';
 import { decoderOf } from '../../text/name-bytes.ts';
-import { fieldProblem } from './output-template.ts';
+import { placeholderProblem } from './output-template.ts';
 
 /** Refuses the value of an option with a reason. Commander adds the name of the option. */
 function refuse(reason: string): never {
@@ -86,7 +86,7 @@ export const parseCount: (text: string) => number = wholeNumber(1);
 export const parseThreads: (text: string) => number = wholeNumber(1, MAX_THREADS);
 
 function bytesFrom(text: string): number | null {
-  const match = /^(\d+)\s*(?:(k|m|g|t)(?:i?b)?|b(?:ytes?)?)?$/i.exec(text);
+  const match = /^(\d+)\s*(?:(k|m|g|t)(?:i?b)?|bytes?|b)?$/i.exec(text);
   if (!match) return null;
   const bytes = Number(match[1]) * 1024 ** ['', 'k', 'm', 'g', 't'].indexOf((match[2] ?? '').toLowerCase());
   return Number.isSafeInteger(bytes) ? bytes : null;
@@ -155,7 +155,7 @@ export function parseFile(text: string): string {
 
 /** Parses an output, which may be a template. */
 export function parseOutput(text: string): string {
-  const problem = fieldProblem(text);
+  const problem = placeholderProblem(text);
   return problem === undefined ? parseFile(text) : refuse(problem);
 }
 
@@ -196,7 +196,9 @@ export function collectNode(text: string, before: DhtNode[] = []): DhtNode[] {
 }
 
 /** The parsers by the form of their values in a configuration file. The other parsers make lists. */
-export const PARSERS: Readonly<Record<'text' | 'length' | 'lengths' | 'size' | 'count' | 'date' | 'tiers', readonly unknown[]>> = {
+export const PARSERS: Readonly<
+  Record<'text' | 'length' | 'lengths' | 'size' | 'count' | 'date' | 'tiers', readonly unknown[]>
+> = {
   text: [undefined, parseFile, parseFolder, parseOutput],
   length: [parsePieceLength],
   lengths: [parsePieceLengths],

@@ -12,7 +12,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import { stderr, stdout, writeBytes } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
-import { hasFields } from './output-template.ts';
+import { hasPlaceholders } from './output-template.ts';
 
 /** The output name for standard output, as in other programs. `./-` is a file. */
 const STDOUT = '-';
@@ -57,7 +57,7 @@ export function endsWithSlash(output: string, { sep } = path): boolean {
 }
 
 /** Whether the folder of an output is made: a path that ends with a slash says so, and a template whose folder depends on the torrent. */
-export const makesFolder = (output: string): boolean => endsWithSlash(output) || hasFields(output);
+export const makesFolder = (output: string): boolean => endsWithSlash(output) || hasPlaceholders(output);
 
 /** Whether an output is a folder: an existing one, or one by its trailing slash. */
 export async function isFolder(output: string): Promise<boolean> {

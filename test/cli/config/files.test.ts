@@ -62,7 +62,7 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
       /:2: create\.link-file: a configuration file cannot set it: /,
       /:3: create\.json: /,
       /:4: create\.output: expected a file or folder: only the command line can name standard output/,
-      /:6: presets\.p\.output: Unknown field \{x\}: expected \{name\}, /,
+      /:6: presets\.p\.output: Unknown placeholder \{x\}: expected \{name\}, /,
       /:7: presets\.p\.name: /,
       /:8: presets\.p\.announce: a configuration file cannot set it: use tracker/,
     ],

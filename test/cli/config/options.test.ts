@@ -21,7 +21,9 @@ import { folderWith, shownBy } from './folder.ts';
 /** A value as a word of the command line. */
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
-    ? Object.entries(value).map((pair) => pair.join('=')).join(',')
+    ? Object.entries(value)
+        .map((pair) => pair.join('='))
+        .join(',')
     : String(value);
 
 /** A setting of the example, and the table that it belongs to. */
@@ -83,7 +85,11 @@ describe('the options of create', () => {
     for (const [attribute, { key, value }] of config.create) {
       const raw = values[key];
       const words =
-        raw === false ? [`--no-${key}`] : raw === true ? [`--${key}`] : [raw].flat().map((one) => `--${key}=${textOf(one)}`);
+        raw === false
+          ? [`--no-${key}`]
+          : raw === true
+            ? [`--${key}`]
+            : [raw].flat().map((one) => `--${key}=${textOf(one)}`);
       const command = createOptions(new Command('create').exitOverride());
       command.parse(words, { from: 'user' });
       const given = command.opts()[attribute];

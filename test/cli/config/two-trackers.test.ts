@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { entries, metainfo, read } from '../run.ts';
+import { command, entries, finish, metainfo, read, startProgram } from '../run.ts';
 import { folderWith, plan, shownBy } from './folder.ts';
 
 const TWO = `[create]
@@ -30,11 +30,17 @@ describe('an output in a configuration', () => {
     assert.deepEqual(await entries(path.join(run.cwd, 'album')), ['a.txt', 'album.torrent', 'b']);
     const again = await metainfo(['create', 'album', '--preset', 'a'], run);
     assert.match(again.stderr, /output file exists: .*album-a\.example\.torrent \(use --force/);
-    const named = await metainfo(['create', 'album', '--preset', 'b', '-o', '{preset}-{version}.torrent', '-k', 'v1', '-q'], run);
+    const named = await metainfo(
+      ['create', 'album', '--preset', 'b', '-o', '{preset}-{version}.torrent', '-k', 'v1', '-q'],
+      run,
+    );
     assert.deepEqual([named.code, named.stderr], [0, '']);
     assert.equal((await read(run.cwd, 'b-v1.torrent')).torrentVersion, 'v1');
     const planned = await plan(run, '--preset', 'b', '-k', 'v2');
-    assert.deepEqual([planned.code, JSON.parse(planned.stdout).path], [0, path.join(run.cwd, 'b', 'v2', 'album.torrent')]);
+    assert.deepEqual(
+      [planned.code, JSON.parse(planned.stdout).path],
+      [0, path.join(run.cwd, 'b', 'v2', 'album.torrent')],
+    );
     assert.ok(!(await entries(path.join(run.cwd, 'b'))).includes('v2'), 'a plan makes no folder');
     const parts = await metainfo(['plan', 'album', '--preset', 'a', '--part-size', 'auto', '-q'], run);
     assert.equal(parts.code, 0, parts.stderr);
@@ -45,15 +51,24 @@ describe('an output in a configuration', () => {
     const run = await folderWith(t, TWO);
     const none = await metainfo(['create', 'album'], run);
     assert.equal(none.code, 2);
-    assert.match(none.stderr, /\{tracker\} in the output .* needs a tracker with a host \(-t\): add that, or name another/);
+    assert.match(
+      none.stderr,
+      /\{tracker\} in the output .* needs a tracker with a host \(-t\): add that, or name another/,
+    );
     const same = await metainfo(['create', '--each', 'album', '-o', 'x-{version}.torrent'], run);
     assert.equal(same.code, 2);
     assert.match(same.stderr, /album\/a\.txt and album\/b would both be written to x-hybrid\.torrent/);
     const unknown = await metainfo(['create', 'album', '-o', '{nmae}.torrent'], run);
     assert.equal(unknown.code, 2);
-    assert.match(unknown.stderr, /Unknown field \{nmae\}: expected \{name\}, \{tracker\}, \{version\}, \{preset\}/);
+    assert.match(
+      unknown.stderr,
+      /Unknown placeholder \{nmae\}: expected \{name\}, \{tracker\}, \{version\}, \{preset\}/,
+    );
     assert.deepEqual(await entries(run.cwd), ['album', 'xdg']);
-    const each = await metainfo(['create', '--each', 'album', '--preset', 'a', '-o', 'new/{tracker}/{name}.torrent', '-q'], run);
+    const each = await metainfo(
+      ['create', '--each', 'album', '--preset', 'a', '-o', 'new/{tracker}/{name}.torrent', '-q'],
+      run,
+    );
     assert.deepEqual([each.code, each.stderr], [0, '']);
     assert.deepEqual(await entries(path.join(run.cwd, 'new', 'a.example')), ['a.txt.torrent', 'b.torrent']);
   });
@@ -97,6 +112,14 @@ max-piece-length = "48KiB"
     assert.equal(await lengthOf(8 * MIB, '--max-piece-length', '100KiB'), 64);
     assert.equal(await lengthOf(8 * MIB, '-t', 'https://a.example/x'), 32);
     assert.equal(await lengthOf(8 * MIB, '--piece-lengths', '8MiB=16KiB,1MiB=auto'), 16);
+    const planned = await metainfo(['plan', 'film', '-w', 'nonsense', '-c', 'x'], run);
+    assert.match(planned.stdout, /^piece length +128 KiB$/m);
+    assert.match(planned.stdout, /^error: /m);
+    const piped = await finish(
+      startProgram(['sh', '-c', 'exec "$@" < film', 'sh', ...command(['create', '-', '--name', 'piped', '-q'])], run),
+    );
+    assert.deepEqual([piped.code, piped.stderr], [0, '']);
+    assert.equal((await read(run.cwd, 'piped.torrent')).info.pieceLength, MIB);
     const { stdout } = await metainfo(['config', '--preset', 'table'], run);
     assert.match(stdout, /^piece-lengths +1 GiB=1 MiB +preset table, /m);
     const created = await metainfo(['create', 'film', '-q'], run);
@@ -105,7 +128,10 @@ max-piece-length = "48KiB"
   });
 
   it('are refused with what is expected', async (t) => {
-    const run = await folderWith(t, '[create]\npiece-lengths = { "1GiB" = "3MiB" }\n[presets.a]\npiece-lengths = ["x"]\n[presets.b]\npiece-lengths = { "1GiB" = "1MiB", "1024MiB" = "2MiB" }\n[presets.c]\npiece-lengths = {}\n');
+    const run = await folderWith(
+      t,
+      '[create]\npiece-lengths = { "1GiB" = "3MiB" }\n[presets.a]\npiece-lengths = ["x"]\n[presets.b]\npiece-lengths = { "1GiB" = "1MiB", "1024MiB" = "2MiB" }\n[presets.c]\npiece-lengths = {}\n',
+    );
     const { code, stderr } = await metainfo(['config'], run);
     assert.equal(code, 1);
     for (const problem of [
@@ -144,7 +170,10 @@ torrent-version = "v2"
     }
     const wrong = await plan(run, ...on('v1', 'some'), '--preset', 'v2');
     assert.equal(wrong.code, 1);
-    assert.match(wrong.rules[0]?.message ?? '', /^v1\.example wants v1 torrents, but this one is v2 \(the rule is in .*config\.toml:2\)\.$/);
+    assert.match(
+      wrong.rules[0]?.message ?? '',
+      /^v1\.example wants v1 torrents, but this one is v2 \(the rule is in .*config\.toml:2\)\.$/,
+    );
     assert.equal(wrong.rules.length, 1);
     const refused = await metainfo(['create', 'album', ...on('some'), '-k', 'hybrid'], run);
     assert.match(refused.stderr, /some\.example wants v2 or v1 torrents, but this one is hybrid .*\[tracker_rule\]/);
@@ -168,13 +197,18 @@ describe('metainfo config', () => {
       '[create]\nmax-piece-length = 20\nmax-torrent-size = 10485760\nmemory-limit = "1G"\nread-size = "1001b"\n[hosts.a]\nmax-piece-length = "16384KiB"\n[presets.a]\npiece-length = "4m"\n',
     );
     const { stdout } = await metainfo(['config'], run);
-    const sizes = new Map([...stdout.matchAll(/^([\w-]+) {2,}(\d+ \w+) /gm)].map(([, key = '', size = '']) => [key, size]));
-    assert.deepEqual([...sizes], [
-      ['max-piece-length', '1 MiB'],
-      ['max-torrent-size', '10 MiB'],
-      ['memory-limit', '1 GiB'],
-      ['read-size', '1001 bytes'],
-    ]);
+    const sizes = new Map(
+      [...stdout.matchAll(/^([\w-]+) {2,}(\d+ \w+) /gm)].map(([, key = '', size = '']) => [key, size]),
+    );
+    assert.deepEqual(
+      [...sizes],
+      [
+        ['max-piece-length', '1 MiB'],
+        ['max-torrent-size', '10 MiB'],
+        ['memory-limit', '1 GiB'],
+        ['read-size', '1001 bytes'],
+      ],
+    );
     assert.match(stdout, /^ {2}a {2}max-piece-length 16 MiB$/m);
     assert.match((await metainfo(['config', '--preset', 'a'], run)).stdout, /^piece-length +4 MiB /m);
     const pasted = [...sizes].map(([key, size]) => `${key} = "${size}"`).join('\n');
@@ -185,7 +219,10 @@ describe('metainfo config', () => {
   });
 
   it('has the names of presets and aliases for the completion: none of a file that is broken, large or no file', async (t) => {
-    const run = await folderWith(t, '[presets."my films"]\n[presets."$(touch pwned)"]\n[presets."a\\nb"]\n[presets.x]\n[trackers]\nmain = "udp://a.example:1/x"\n');
+    const run = await folderWith(
+      t,
+      '[presets."my films"]\n[presets."$(touch pwned)"]\n[presets."a\\nb"]\n[presets.x]\n[trackers]\nmain = "udp://a.example:1/x"\n',
+    );
     const names = async (what: string, ...args: string[]) => {
       const { code, stdout, stderr } = await metainfo(['config', '--names', what, ...args], run);
       assert.deepEqual([code, stderr], [0, '']);
@@ -197,7 +234,8 @@ describe('metainfo config', () => {
     await writeFile(path.join(run.cwd, 'broken.toml'), '[presets.a]\n[create]\nprivate = 1\n');
     await writeFile(path.join(run.cwd, 'large.toml'), `[presets.a]\n${'#\n'.repeat(100_000)}`);
     await mkdir(path.join(run.cwd, 'folder.toml'));
-    for (const file of ['broken.toml', 'large.toml', 'folder.toml', 'missing.toml']) assert.deepEqual(await names('presets', '--config', file), [], file);
+    for (const file of ['broken.toml', 'large.toml', 'folder.toml', 'missing.toml'])
+      assert.deepEqual(await names('presets', '--config', file), [], file);
   });
 });
 
@@ -205,12 +243,21 @@ describe('metainfo edit', () => {
   it('takes the aliases of trackers', async (t) => {
     const run = await folderWith(t, '[trackers]\nmain = ["udp://a.example:1/x", "udp://b.example:1/x"]\n');
     const edit = (...args: string[]) => metainfo(['edit', 'a.torrent', ...args], run);
-    assert.equal((await metainfo(['create', 'album', '-o', 'a.torrent', '-q', '-t', 'udp://c.example:1/x'], run)).code, 0);
+    assert.equal(
+      (await metainfo(['create', 'album', '-o', 'a.torrent', '-q', '-t', 'udp://c.example:1/x'], run)).code,
+      0,
+    );
     assert.equal((await edit('--add-tracker', 'main')).code, 0);
-    assert.deepEqual((await read(run.cwd, 'a.torrent')).announceList, [['udp://c.example:1/x'], ['udp://a.example:1/x'], ['udp://b.example:1/x']]);
+    assert.deepEqual((await read(run.cwd, 'a.torrent')).announceList, [
+      ['udp://c.example:1/x'],
+      ['udp://a.example:1/x'],
+      ['udp://b.example:1/x'],
+    ]);
     assert.equal((await edit('--remove-tracker', 'main')).code, 0);
     assert.equal((await edit('-t', 'main,udp://d.example:1/x')).code, 0);
-    assert.deepEqual((await read(run.cwd, 'a.torrent')).announceList, [['udp://a.example:1/x', 'udp://b.example:1/x', 'udp://d.example:1/x']]);
+    assert.deepEqual((await read(run.cwd, 'a.torrent')).announceList, [
+      ['udp://a.example:1/x', 'udp://b.example:1/x', 'udp://d.example:1/x'],
+    ]);
     const wrong = await edit('-t', 'mian');
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, /mian is neither a URL nor an alias of a tracker: did you mean main\?/);
