@@ -10,6 +10,8 @@ export interface NamedCommand {
 /** The text that a command adds below its options. */
 export function textBelow(command: Command): string {
   let text = '';
+  // As with --help --all.
+  command.setOptionValue('all', true);
   command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
   return text.slice(command.helpInformation().length).trim();
 }

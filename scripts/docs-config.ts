@@ -1,13 +1,20 @@
 // `npm run docs:config`: writes docs/config.schema.json from the options of create. test/docs.test.ts checks the file.
 import { writeFileSync } from 'node:fs';
-import { type ConfigOption, configOptions, type ValueForm } from '../src/cli/config/config-options.ts';
-import { RULE_KEYS } from '../src/cli/config/hosts.ts';
+import { type ConfigOption, configOptions, ruleOptions, type ValueForm } from '../src/cli/config/config-options.ts';
 
 /** A JSON Schema. */
 type Schema = Readonly<Record<string, unknown>>;
 
-const SIZE = '[0-9]+\\s*([kKmMgG]([iI]?[bB])?|[bB])?';
+const SIZE = '[0-9]+\\s*([kKmMgGtT]([iI]?[bB])?|[bB]|bytes?)?';
 const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
+
+/** A piece length. */
+const LENGTH: Schema = {
+  anyOf: [
+    { type: 'string', pattern: `^(auto|${SIZE})$` },
+    { type: 'integer', minimum: 1 },
+  ],
+};
 
 /** The schemas of the forms of values. Editors use them; the command checks more, such as powers of two. */
 const SCHEMAS: Readonly<Record<ValueForm, Schema>> = {
@@ -15,10 +22,11 @@ const SCHEMAS: Readonly<Record<ValueForm, Schema>> = {
   choice: { type: 'string' },
   text: { type: 'string' },
   removable: { anyOf: [{ type: 'string' }, { const: false }] },
-  length: {
+  length: LENGTH,
+  lengths: {
     anyOf: [
-      { type: 'string', pattern: `^(auto|${SIZE})$` },
-      { type: 'integer', minimum: 1 },
+      { type: 'string' },
+      { type: 'object', propertyNames: { pattern: `^${SIZE}$` }, additionalProperties: LENGTH, minProperties: 1 },
     ],
   },
   size: {
@@ -41,7 +49,6 @@ const SCHEMAS: Readonly<Record<ValueForm, Schema>> = {
 /** Returns the JSON Schema (draft 2020-12) of a configuration file. */
 function configSchema(): Schema {
   const options = configOptions();
-  const rules = RULE_KEYS.map((key) => options.get(key) as ConfigOption);
   const table = (description: string, additionalProperties: Schema): Schema => ({
     type: 'object',
     description,
@@ -68,7 +75,7 @@ function configSchema(): Schema {
       hosts: table('rules by the host of a tracker', { $ref: '#/$defs/rule' }),
     },
     additionalProperties: false,
-    $defs: { options: schemaOf(options.values()), rule: schemaOf(rules) },
+    $defs: { options: schemaOf(options.values()), rule: schemaOf(ruleOptions().values()) },
   };
 }
 

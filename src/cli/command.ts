@@ -10,11 +10,13 @@ process.on('warning', ({ name, message, code }: Error & { code?: string }) => {
   if (name === 'MetainfoWarning') process.stderr.write(`warning: ${printable(message)} [${code}]\n`);
 });
 
-const [name = '', topic = ''] = process.argv.slice(2);
-// Commander answers `help creat` with the general help.
-const isUnknownTopic = name === 'help' && topic !== '' && !topic.startsWith('-') && !isCommand(topic);
+const args = process.argv.slice(2);
+const [name = '', topic = '', ...rest] = args;
+// Commander answers `help creat` with the general help, and drops what follows the topic, as in `help create --all`.
+const isHelpOf = name === 'help' && topic !== '' && !topic.startsWith('-');
+const helpArgs = isCommand(topic) ? [topic, '--help', ...rest] : [topic];
 program(name)
-  .parseAsync(isUnknownTopic ? [topic] : process.argv.slice(2), { from: 'user' })
+  .parseAsync(isHelpOf ? helpArgs : args, { from: 'user' })
   .catch(async (error: unknown) => {
     process.exitCode = error instanceof CommanderError ? exitCodeOfUsage(error) : await exitCodeOf(error);
   });

@@ -64,7 +64,7 @@ export function progressBar(stream: BarStream = process.stderr): ProgressBar {
     update(state) {
       if (state.seconds < DELAY_SECONDS) return;
       if (stream.isTTY) {
-        stream.write(CLEAR_LINE + lineText(state, stream.columns || 80));
+        stream.write(CLEAR_LINE + lineText(state, columnsOf(stream)));
         drawn = true;
       } else if (state.seconds - lastLine >= SECONDS_BETWEEN_LINES) {
         stream.write(`${figures(state, PARTS.slice(1)).join(GAP)}\n`);
@@ -78,8 +78,14 @@ export function progressBar(stream: BarStream = process.stderr): ProgressBar {
   };
 }
 
+/** The width of a terminal: `COLUMNS` can make the lines shorter, and stands in for a terminal that does not tell. */
+function columnsOf({ columns }: BarStream): number {
+  const widths = [columns, Number(process.env['COLUMNS'])].filter((width) => width !== undefined && width > 0);
+  return widths.length === 0 ? 80 : Math.min(...(widths as number[]));
+}
+
 /** The parts of a line besides the share of the work, in the order in which a narrow terminal drops them. */
-const PARTS = ['bar', 'total', 'rate', 'bytes', 'left', 'failed'] as const;
+const PARTS = ['bar', 'total', 'rate', 'bytes', 'failed', 'left'] as const;
 
 /** One line of fewer than `columns` columns, with the name only if all parts fit. */
 function lineText(state: BarState, columns: number): string {

@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { missing } from '../support/external.ts';
-import { finish, metainfo, startProgram, workFolder } from './run.ts';
+import { finish, MAIN, metainfo, startProgram, workFolder } from './run.ts';
+
+const CONFIG = `[presets.films]
+[presets."my films"]
+[presets."$(touch pwned)'\\""]
+[trackers]
+main = "udp://a.example:1/x"
+mirror = "main"
+`;
+
+/** Makes the configuration invalid. */
+const breakConfig = (cwd: string) => writeFileSync(path.join(cwd, 'xdg', 'metainfo', 'config.toml'), 'nonsense');
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
@@ -14,12 +25,27 @@ async function withScript(t: TestContext, shell: Shell): Promise<string> {
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   writeFileSync(path.join(cwd, 'script'), stdout);
   writeFileSync(path.join(cwd, 'album.torrent'), '');
+  // The script asks the command for names of the configuration.
+  mkdirSync(path.join(cwd, 'bin'));
+  mkdirSync(path.join(cwd, 'xdg', 'metainfo'), { recursive: true });
+  writeFileSync(path.join(cwd, 'bin', 'metainfo'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  chmodSync(path.join(cwd, 'bin', 'metainfo'), 0o755);
+  writeFileSync(path.join(cwd, 'xdg', 'metainfo', 'config.toml'), CONFIG);
   return cwd;
 }
 
 /** Runs a program that must succeed without writing to standard error; returns the lines of its output. */
 async function lines(cwd: string, program: [string, ...string[]]): Promise<string[]> {
-  const { code, stdout, stderr } = await finish(startProgram(program, { cwd, env: { HOME: cwd } }));
+  const { code, stdout, stderr } = await finish(
+    startProgram(program, {
+      cwd,
+      env: {
+        HOME: cwd,
+        XDG_CONFIG_HOME: path.join(cwd, 'xdg'),
+        PATH: `${path.join(cwd, 'bin')}:${process.env['PATH']}`,
+      },
+    }),
+  );
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return stdout.split('\n').filter(Boolean);
 }
@@ -53,7 +79,7 @@ const askFish = async (cwd: string, line: string) => {
 
 /** The flags in the order of `--help`, but with those of the help itself last. */
 const flagsOf = async (cwd: string, ...words: string[]) => {
-  const { stdout } = await metainfo([...words, '--help'], { cwd });
+  const { stdout } = await metainfo([...words, '--help', '--all'], { cwd });
   const lines = [...stdout.matchAll(/^ {2}(-\w(?=, ))?(?:, )?(--[\w-]+)/gm)];
   const flags = lines.flatMap(([, short, long]) => [short, long].filter((flag) => flag !== undefined));
   return [...flags.filter((flag) => !HELP.includes(flag)), ...HELP];
@@ -107,6 +133,22 @@ describe('completion in bash', { skip: skipBash }, () => {
     assert.deepEqual(await askBash(cwd, 'create', '--torrent-version', '=', 'h'), ['hybrid']);
   });
 
+  it('offers presets and aliases of the configuration, quoted for the shell', async (t) => {
+    const cwd = await withScript(t, 'bash');
+    assert.deepEqual(await askBash(cwd, 'create', '--preset', ''), [
+      'films',
+      'my\\ films',
+      `\\$\\(touch\\ pwned\\)\\'\\"`,
+    ]);
+    assert.deepEqual(await askBash(cwd, 'create', '--preset', '=', 'my\\ f'), ['my\\ films']);
+    assert.deepEqual(await askBash(cwd, 'plan', '-t', 'm'), ['main', 'mirror']);
+    assert.deepEqual(await askBash(cwd, 'edit', '--add-tracker', 'mi'), ['mirror']);
+    assert.deepEqual(await askBash(cwd, 'create', '--preset', 'x'), []);
+    breakConfig(cwd);
+    assert.deepEqual(await askBash(cwd, 'create', '--preset', ''), []);
+    assert.ok(!existsSync(path.join(cwd, 'pwned')));
+  });
+
   it('leaves file names to bash', async (t) => {
     const cwd = await withScript(t, 'bash');
     assert.deepEqual(await askBash(cwd, 'show', 'al'), []);
@@ -143,6 +185,19 @@ describe('completion in zsh', { skip: missing('zsh', 'zsh', ['--version']) }, ()
     assert.ok(create.includes('*--torrent-version=[torrent version]: :(v1 v2 hybrid)'));
     assert.ok(create.some((line) => /^\*--output=\[.*\]: :_files$/.test(line)));
     assert.equal(create.at(-1), '*: :_files');
+    assert.ok(create.some((line) => /^\*--preset=\[.*\]: :_metainfo_presets$/.test(line)));
+    assert.ok(create.some((line) => /^\*-t\+\[.*\]: :_metainfo_aliases$/.test(line)));
+    const names = (kind: string) =>
+      lines(cwd, [
+        'zsh',
+        '-f',
+        '-c',
+        `compdef() { }; source ./script; compadd() { print -rl -- "\${(@P)2}" }; ${kind}`,
+      ]);
+    assert.deepEqual(await names('_metainfo_presets'), ['films', 'my films', `$(touch pwned)'"`]);
+    assert.deepEqual(await names('_metainfo_aliases'), ['main', 'mirror']);
+    breakConfig(cwd);
+    assert.deepEqual(await names('_metainfo_presets'), []);
   });
 });
 
@@ -160,6 +215,15 @@ describe('completion in fish', { skip: missing('fish', 'fish', ['--version']) },
     assert.deepEqual((await askFish(cwd, 'metainfo show al')).sort(), ['album.torrent', 'album/']);
     assert.deepEqual(await askFish(cwd, 'metainfo create cache -o album.'), ['album.torrent']);
     assert.deepEqual(await askFish(cwd, 'metainfo create --comment al'), []);
+    assert.deepEqual(await askFish(cwd, 'metainfo create --preset m'), ['my films']);
+    assert.deepEqual(await askFish(cwd, 'metainfo create --preset='), [
+      '--preset=$(touch pwned)\'"',
+      '--preset=films',
+      '--preset=my films',
+    ]);
+    assert.deepEqual(await askFish(cwd, 'metainfo create -t m'), ['main', 'mirror']);
+    breakConfig(cwd);
+    assert.deepEqual(await askFish(cwd, 'metainfo create --preset m'), []);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Command, CommanderError } from 'commander';
 import { program } from '../../src/cli/program.ts';
+import { metainfo, workFolder } from './run.ts';
 
 interface Named {
   name: string;
@@ -51,8 +52,11 @@ describe('--help', () => {
       }
     });
 
-    it(`of ${name} fits 80 columns`, () => {
-      for (const line of helpOf(command).split('\n')) assert.ok(line.length <= 80, line);
+    it(`of ${name} fits two screens of 80 columns and 40 lines; with --all, 80 columns`, () => {
+      const short = helpOf(command).trimEnd().split('\n');
+      assert.ok(short.length <= 80, `${short.length} lines`);
+      command.setOptionValue('all', true);
+      for (const line of [...short, ...helpOf(command).split('\n')]) assert.ok(line.length <= 80, line);
     });
   }
 
@@ -73,6 +77,35 @@ describe('--help', () => {
       const headings: string[] = helpOf(command).match(/^[A-Z][\w ]*:$/gm) ?? [];
       assert.equal(headings.includes('Options:'), command.options.filter(({ hidden }) => !hidden).length < 20, name);
     }
+  });
+
+  it('leads from the common options of create to all of them', async (t) => {
+    const cwd = await workFolder(t);
+    const helpBy = async (...args: string[]) => {
+      const { code, stdout, stderr } = await metainfo(args, { cwd });
+      assert.deepEqual([code, stderr], [0, '']);
+      return stdout;
+    };
+    const flagsIn = (text: string) =>
+      text.match(/^ {2}(?:-\w, )?--[\w-]+/gm)?.map((flag) => flag.replace(/.*--/, '')) ?? [];
+    const short = await helpBy('create', '--help');
+    const [, more] =
+      /\n(\d+) more options: metainfo create --help --all\n\(also .*Other machines\)\n$/.exec(short) ?? [];
+    const whole = await helpBy('create', '--help', '--all');
+    assert.equal(flagsIn(whole).length, flagsIn(short).length + Number(more));
+    for (const name of flagsIn(short)) assert.ok(flagsIn(whole).includes(name), name);
+    for (const args of [
+      ['create', '--all', '--help'],
+      ['create', '-h', '--all'],
+      ['create', 'album', '--all', '-t', 'x', '-h'],
+      ['help', 'create', '--all'],
+    ])
+      assert.equal(await helpBy(...args), whole, args.join(' '));
+    assert.equal(await helpBy('help', 'create'), short);
+    assert.equal(await helpBy('show', '--help', '--all'), await helpBy('show', '--help'));
+    const refused = await metainfo(['create', 'album', '--all'], { cwd });
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(refused.stderr, /^error: --all belongs to --help: omit it, or add --help\n/);
   });
 
   it('lists the environment variables', () => {

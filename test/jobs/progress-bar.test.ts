@@ -61,6 +61,27 @@ describe('a progress bar on a terminal', () => {
     assert.equal(shown({}, 10), ' 25 %');
   });
 
+  it('keeps the time left in 40 columns, however many jobs there are', () => {
+    const jobs = { ended: 123_456, failed: 1234, count: 1_234_567 };
+    assert.equal(shown({ jobs }, 40), '123456 of 1234567 done  1:15 left');
+    assert.match(shown({ jobs, totalBytes: 2 ** 40, queued: 12 }, 40), / {2}\d+:\d\d:\d\d left$/);
+  });
+
+  it('is as wide as COLUMNS says, but never wider than the terminal', (t) => {
+    const before = process.env['COLUMNS'];
+    t.after(() => {
+      if (before === undefined) delete process.env['COLUMNS'];
+      else process.env['COLUMNS'] = before;
+    });
+    process.env['COLUMNS'] = '40';
+    assert.equal(shown({}), ' 25 %  25 MiB  1 MiB/s  1:15 left');
+    assert.equal(shown({}, 20), ' 25 %  1:15 left');
+    for (const columns of ['', '0', 'x', '-1']) {
+      process.env['COLUMNS'] = columns;
+      assert.match(shown({}), /^█{6}.* a\.bin$/);
+    }
+  });
+
   it('counts jobs instead of a percentage', () => {
     const jobs = { ended: 12, failed: 0, count: 40 };
     const file = 'lib/album: track.flac';

@@ -33,7 +33,8 @@ export function addCompletion(program: Command): void {
 
 /**
  * A word that can follow a command: the command without `metainfo`, the word, its kind, and its description. The word `*` stands for
- * arguments that are files. The kind is `<command>`, the value of an option (`<file>`, `<text>` or a list of choices), or empty.
+ * arguments that are files. The kind is `<command>`, the value of an option (`<file>`, `<text>`, a list of choices, or `<presets>` or `<aliases>` of
+ * the configuration), or empty.
  */
 type Row = [command: string, word: string, kind: string, description: string];
 
@@ -55,11 +56,18 @@ function rowsOf(command: Command, name = '', siblings: readonly string[] = []): 
       ? choices(siblings)
       : command.registeredArguments.flatMap(({ argChoices }) => (argChoices ? choices(argChoices) : [files]))),
     ...help.visibleOptions(command).flatMap(({ short, long, flags, argChoices, required, description }) => {
-      const value = argChoices?.join(' ') ?? (/<(file|folder)>/.test(flags) ? '<file>' : '<text>');
+      const value = argChoices?.join(' ') ?? kindOf(flags);
       return [short, long].flatMap((flag): Row[] => (flag ? [[name, flag, required ? value : '', description]] : []));
     }),
     ...subcommands.flatMap((subcommand) => rowsOf(subcommand, `${name} ${subcommand.name()}`.trim(), names)),
   ];
+}
+
+/** The kind of an option's value without choices. */
+function kindOf(flags: string): string {
+  if (/<(file|folder)>/.test(flags)) return '<file>';
+  if (flags.includes('--preset')) return '<presets>';
+  return /--(add-|remove-)?tracker|--announce/.test(flags) ? '<aliases>' : '<text>';
 }
 
 // Each script has all rows. It finds the command from the words before the cursor, one subcommand at a time, because a file can be
@@ -71,7 +79,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 /** The bash of macOS has no `compopt` and no `mapfile`, so `-o default` completes file names. */
 const bash = (rows: string) => `_metainfo_rows=${quoted(rows)}
 _metainfo() {
-  local command= words= flags= values= at word next cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
+  local command= words= flags= values= names= at word next cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
   # Readline splits --torrent-version=v1 into three words.
   if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}; fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -79,9 +87,24 @@ _metainfo() {
   done
   while IFS='|' read -r at word next _; do
     if [[ $at != "$command" ]]; then continue; fi
-    if [[ $word == "$prev" && $next != '<'* ]]; then values=$next; fi
+    if [[ $word == "$prev" ]]; then
+      case $next in
+        '<presets>'|'<aliases>') names=\${next//[<>]/} ;;
+        '<'*) ;;
+        *) values=$next ;;
+      esac
+    fi
     if [[ $word == -* ]]; then flags+=" $word"; elif [[ $word != '*' ]]; then words+=" $word"; fi
   done <<< "$_metainfo_rows"
+  COMPREPLY=()
+  if [[ $names ]]; then
+    # compgen -W would expand the names, which may have any characters.
+    while IFS= read -r word; do
+      printf -v next %q "$word"
+      if [[ $word == "$cur"* || $next == "$cur"* ]]; then COMPREPLY+=("$next"); fi
+    done < <(metainfo config --names "$names" 2>/dev/null < /dev/null)
+    return
+  fi
   if [[ $cur == -* ]]; then words=$flags; fi
   COMPREPLY=($(compgen -W "\${values:-$words}" -- "$cur"))
 }
@@ -90,6 +113,13 @@ complete -o default -F _metainfo metainfo
 
 const zsh = (rows: string) => `#compdef metainfo
 _metainfo_rows=${quoted(rows)}
+_metainfo_names() {
+  local -a names
+  names=(\${(f)"$(metainfo config --names $1 2>/dev/null < /dev/null)"})
+  compadd -a names
+}
+_metainfo_presets() { _metainfo_names presets }
+_metainfo_aliases() { _metainfo_names aliases }
 _metainfo() {
   setopt localoptions extendedglob
   local command= n=1 i at word next text
@@ -106,6 +136,7 @@ _metainfo() {
       ('<command>') names+=("$word\\:\${text//(#m)[^[:alnum:]_-]/\\\\$MATCH}"); continue ;;
       ('<file>') next=_files ;;
       ('<text>') next=' ' ;;
+      ('<presets>'|'<aliases>') next=_metainfo_\${next//[<>]/} ;;
       (?*) next="($next)" ;;
     esac
     case $word in
@@ -153,6 +184,8 @@ string trim '${rows.replace(/[\\']/g, '\\$&')}' | while read -d '|' -l at word n
             set -a rule -r
         case '<text>'
             set -a rule -x
+        case '<presets>' '<aliases>'
+            set -a rule -x -a "(metainfo config --names "(string trim -c '<>' -- $next)" 2>/dev/null)"
         case '?*'
             set -a rule -x -a $next
     end

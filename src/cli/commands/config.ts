@@ -1,7 +1,7 @@
 /** `metainfo config`: shows the configuration that is in force, and writes an example of a configuration file. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { writeWhole } from '../../disk/write-file.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { throwSystemError } from '../../errors/system-error.ts';
@@ -12,13 +12,18 @@ import { type ConfigOptions, configFileOf, configFileOptions, loadConfig } from 
 import { inForce, reportJson, reportLines } from '../config/report.ts';
 import { resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
-import { writeResult } from '../terminal/output.ts';
+import { writeLines, writeResult } from '../terminal/output.ts';
+
+/** The largest file in bytes whose names are completed: parsing it takes milliseconds. */
+const MAX_COMPLETED = 2 ** 17;
 
 interface ConfigCommandOptions extends ConfigOptions {
   preset?: string;
   init?: boolean;
   force?: boolean;
   json?: boolean;
+  /** For the completion. */
+  names?: 'presets' | 'aliases';
 }
 
 const EXAMPLES = `
@@ -42,10 +47,13 @@ export function addConfig(program: Command): void {
     .option('--preset <name>', 'also apply this preset')
     .option('--init', 'write a commented example of a configuration file')
     .option('--force', 'with --init: replace the file if it exists')
-    .option('--json', 'print one JSON object');
+    .option('--json', 'print one JSON object')
+    .addOption(new Option('--names <what>').choices(['presets', 'aliases']).hideHelp());
   configFileOptions(command)
     .addHelpText('after', EXAMPLES)
-    .action((options: ConfigCommandOptions) => (options.init ? init(options) : show(options)));
+    .action((options: ConfigCommandOptions) =>
+      options.init ? init(options) : options.names ? showNames(options) : show(options),
+    );
 }
 
 async function show({ preset, json, ...options }: ConfigCommandOptions): Promise<void> {
@@ -54,6 +62,19 @@ async function show({ preset, json, ...options }: ConfigCommandOptions): Promise
   const resolved = resolveOptions({ builtIn, given: preset === undefined ? [] : [{ preset }], paths: [] }, config);
   const report = { file: configFileOf(options), config, preset: preset ?? null, values: inForce(resolved, config) };
   await writeResult({ json }, reportJson(report), reportLines(report));
+}
+
+/**
+ * Prints names for the completion of a shell, one a line. Without a valid file there are none. Only a regular file is read, and
+ * none that takes long to parse.
+ */
+async function showNames({ names, ...options }: ConfigCommandOptions): Promise<void> {
+  const status = await stat(configFileOf(options) ?? '').catch(() => null);
+  if (!status?.isFile() || status.size > MAX_COMPLETED) return;
+  const config = await loadConfig(options).catch(() => null);
+  // Other names are no line, or change the terminal.
+  const found = [...(config?.[names ?? 'presets'].keys() ?? [])].filter((name) => printable(name) === name);
+  await writeLines(found);
 }
 
 async function init({ force = false, json, ...options }: ConfigCommandOptions): Promise<void> {
@@ -66,5 +87,7 @@ async function init({ force = false, json, ...options }: ConfigCommandOptions): 
       throwSystemError(path.dirname(file), 'write'),
     );
   await writeWhole(file, await readFile(path.join(packageFolder(), 'docs/config.example.toml')), { force });
+  // Passkeys will be added: the file is for its owner.
+  await chmod(file, 0o600).catch(throwSystemError(file, 'write'));
   await writeResult({ json }, { path: file }, [`${printable(file)}: written`]);
 }

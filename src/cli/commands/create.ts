@@ -5,12 +5,13 @@ import type { PlanReport } from '../../create/findings/plan-report.ts';
 import { readCommandLine } from '../config/command-line.ts';
 import { configFileOptions } from '../config/load.ts';
 import { creationLines } from '../create/findings.ts';
-import { type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
+import { COMMON, type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { runCreate } from '../create/run-create.ts';
 import { summaryJson, summaryLines } from '../create/summary.ts';
 import { USAGE } from '../exit.ts';
 import { createMany } from '../many/create-many.ts';
+import { shortHelp } from '../options/short-help.ts';
 import { reportTo } from '../options/target.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { interruptible } from '../terminal/interrupt.ts';
@@ -26,8 +27,9 @@ Examples:
   metainfo create - --name x.tar -o /srv < x.tar
   metainfo create film.mkv --preset films     see metainfo config --help
   metainfo create --each /srv/films -o torrents/ --resume
-  metainfo create /srv/set --queue redis://10.0.0.5 --root srv=/srv --store /s
+  metainfo create /srv/set --queue redis://10.0.0.5 --root srv=/srv --store /s`;
 
+const MORE = `
 Seeding: libtorrent, qBittorrent, Deluge and rtorrent 0.16 seed a folder from a
 hybrid. Transmission, aria2, WebTorrent and rtorrent 0.9 cannot, because they
 expect the pad files on disk: create a v1 torrent for them (-k v1).
@@ -45,9 +47,9 @@ export function addCreate(program: Command): void {
     );
   queueingOptions(manyOptions(configFileOptions(createOptions(command))))
     .optionsGroup('Output:')
-    .helpOption('-h, --help', 'display help for command')
-    .addHelpText('after', EXAMPLES)
-    .action(async (paths: string[], given: CreateOptions & QueueingOptions) => {
+    .helpOption('-h, --help', 'display help for command');
+  shortHelp(command, { common: [...COMMON, 'each', 'batch'], examples: EXAMPLES, more: MORE }).action(
+    async (paths: string[], given: CreateOptions & QueueingOptions) => {
       requirePaths(command, paths, given);
       // Not interruptible: a configuration file can be a pipe without a writer.
       const optionsFor = await readCommandLine(command);
@@ -61,7 +63,8 @@ export function addCreate(program: Command): void {
         const { createInQueue } = await import('../queue/create.ts');
         return createInQueue(paths, { ...optionsFor(paths), partSize: given.partSize }, queue, signal);
       });
-    });
+    },
+  );
 }
 
 /** Refuses a command line without paths, or with paths that no job would use. */

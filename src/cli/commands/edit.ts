@@ -10,7 +10,8 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
-import { readingOptions } from '../config/load.ts';
+import { type Aliases, withoutAliases } from '../config/aliases.ts';
+import { type ConfigOptions, loadConfig, readingOptions } from '../config/load.ts';
 import { findingLines } from '../create/findings.ts';
 import { infohashOf } from '../create/summary.ts';
 import { readTorrent } from '../options/arguments.ts';
@@ -26,12 +27,16 @@ import {
   type ProfileOptions,
   parseDate,
 } from '../options/option-values.ts';
+import { shortHelp } from '../options/short-help.ts';
 import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines, writeResult } from '../terminal/output.ts';
 import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 
-interface EditOptions extends ProfileOptions, OutputOptions {
+interface EditOptions extends ProfileOptions, OutputOptions, ConfigOptions {
+  tracker?: string[][];
+  addTracker?: string[][];
+  removeTracker?: string[];
   private?: boolean;
   set?: ExtraKey[];
   unset?: string[];
@@ -57,6 +62,23 @@ const FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
   collection: 'collections',
 };
 
+/** The options that `--help` shows without `--all`. */
+const COMMON = [
+  ...['output', 'force', 'dry-run', 'keep-infohash', 'json', 'tracker', 'no-trackers', 'add-tracker', 'remove-tracker'],
+  ...[
+    'webseed',
+    'no-webseeds',
+    'add-webseed',
+    'remove-webseed',
+    'private',
+    'no-private',
+    'comment',
+    'no-comment',
+    'name',
+  ],
+  ...['created-by', 'no-created-by', 'date', 'no-date', 'source', 'no-source', 'set', 'unset'],
+];
+
 const EXAMPLES = `
 Examples:
   metainfo edit *.torrent --add-tracker udp://a.example:6969/x --keep-infohash
@@ -66,7 +88,9 @@ Examples:
   metainfo edit - --comment new < old.torrent > new.torrent
 
 Options marked * change the infohash. --dry-run shows the new infohash. In --set
-and --unset, the keys of the info dictionary are written as info.KEY.
+and --unset, the keys of the info dictionary are written as info.KEY.`;
+
+const MORE = `
 All edits are checked before the first file is written: if one fails, no file
 changes. With --strict, a warning about an edit is an error.`;
 
@@ -117,7 +141,7 @@ export function addEdit(program: Command): void {
     .option('--no-update-url', 'remove the update URL (*)')
     .option('--set <key=text>', 'set any other key to this text (repeatable)', collectKey)
     .option('--unset <key>', 'remove any other key (repeatable)', collect);
-  readingOptions(command).addHelpText('after', EXAMPLES).action(run);
+  shortHelp(readingOptions(command), { common: COMMON, examples: EXAMPLES, more: MORE }).action(run);
 }
 
 interface Edited {
@@ -134,7 +158,7 @@ async function run(files: string[], options: EditOptions): Promise<void> {
   const isPiped = isStdin(files[0]);
   if (files.length > 1 && files.some(isStdin))
     throw invalidArgument('Standard input (-) cannot be edited together with other torrents');
-  const changes = changesOf(options);
+  const changes = changesOf(await withTrackers(options));
   const context = contextOf(options);
   const edits: Edited[] = [];
   for (const file of files) {
@@ -181,6 +205,19 @@ async function reportWarnings(edits: readonly Edited[], { strict, json }: EditOp
   const codes = [...new Set(findings.map(({ code }) => code))];
   const message = `Nothing was written because of ${codes.join(', ')}: fix that, or leave out --strict.`;
   throw Object.assign(new MetainfoError('ERR_FINDINGS', message), { findings });
+}
+
+/** The options with URLs for the aliases of trackers. */
+async function withTrackers(options: EditOptions): Promise<EditOptions> {
+  const { tracker, addTracker, removeTracker } = options;
+  if (!(tracker ?? addTracker ?? removeTracker)) return options;
+  const aliases: Aliases = (await loadConfig(options))?.aliases ?? new Map();
+  return {
+    ...options,
+    ...(tracker && { tracker: withoutAliases(tracker, aliases) }),
+    ...(addTracker && { addTracker: withoutAliases(addTracker, aliases) }),
+    ...(removeTracker && { removeTracker: withoutAliases([removeTracker], aliases).flat() }),
+  };
 }
 
 function changesOf(options: EditOptions): TorrentChanges {

@@ -3,9 +3,10 @@ import type { Command } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import { readCommandLine } from '../config/command-line.ts';
 import { configFileOptions } from '../config/load.ts';
-import { createOptions } from '../create/options.ts';
+import { COMMON, createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { parseCount, parsePartSize } from '../options/option-values.ts';
+import { shortHelp } from '../options/short-help.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 
 const EXAMPLES = `
@@ -14,8 +15,9 @@ Examples:
   metainfo plan album -p -t udp://a:6969/x --strict
   metainfo plan album -k v1 --json
   metainfo plan /data/set -o plan.json --part-size 16GiB
-  metainfo plan /data/set --part-size auto --workers 40
+  metainfo plan /data/set --part-size auto --workers 40`;
 
+const MORE = `
 plan takes the options of create and does the same as create --dry-run: it lists
 the files, reads none of them and writes nothing.
 
@@ -49,9 +51,9 @@ export function addPlan(program: Command): void {
     )
     .option('--workers <n>', 'with --part-size auto: about how many workers hash at once (default: 256)', parseCount)
     .optionsGroup('Output:')
-    .helpOption('-h, --help', 'display help for command')
-    .addHelpText('after', EXAMPLES)
-    .action(async (paths: string[], { partSize, workers }: PartOptions) => {
+    .helpOption('-h, --help', 'display help for command');
+  shortHelp(command, { common: [...COMMON, 'part-size'], examples: EXAMPLES, more: MORE }).action(
+    async (paths: string[], { partSize, workers }: PartOptions) => {
       // Not interruptible: a configuration file can be a pipe without a writer.
       const optionsFor = await readCommandLine(command);
       await interruptible(async (signal) => {
@@ -60,7 +62,10 @@ export function addPlan(program: Command): void {
           throw invalidArgument('--workers chooses the part size: give --part-size auto, or omit --workers');
         if (partSize === undefined) return showPlan(paths, options, signal);
         const { planInParts } = await import('../parts/plan-in-parts.ts');
+        // The output of a configuration is for torrents.
+        if (options.fromConfig?.has('output')) delete options.output;
         return planInParts(paths, { ...options, partSize, workers }, signal);
       });
-    });
+    },
+  );
 }

@@ -10,6 +10,7 @@ import { type VerifyManyOptions, verifyArguments } from '../many/verify-argument
 import { verifyMany } from '../many/verify-many.ts';
 import { contentPlace, readTorrent } from '../options/arguments.ts';
 import { type HashingOptions, hashingOptions, parseFolder, parseThreads } from '../options/option-values.ts';
+import { shortHelp } from '../options/short-help.ts';
 import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { interruptible } from '../terminal/interrupt.ts';
@@ -35,6 +36,12 @@ interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, 
   json?: boolean;
 }
 
+/** The options that `--help` shows without `--all`. */
+const COMMON = [
+  ...['quiet', 'json', 'torrent-version', 'fast', 'find', 'link', 'rename', 'resume-data', 'output', 'force'],
+  ...['each', 'content', 'threads', 'strict', 'compat'],
+];
+
 const EXAMPLES = `
 Examples:
   metainfo verify album.torrent                    checks ./album
@@ -43,8 +50,9 @@ Examples:
   metainfo verify album.torrent album --find /srv  looks for renamed files
   metainfo verify --content /srv *.torrent         checks /srv/NAME for each
   metainfo verify --each torrents /srv             also reports other content
-  metainfo verify album.torrent --resume-data qbittorrent -o BT_backup
+  metainfo verify album.torrent --resume-data qbittorrent -o BT_backup`;
 
+const MORE = `
 PATH can also be the folder that contains the torrent's folder. A second
 argument is the content, unless it can only be a torrent.
 
@@ -95,9 +103,9 @@ export function addVerify(program: Command): void {
     .option('--each', 'verify every torrent of a folder; the path is the folder of their content')
     .option('--content <folder>', 'the folder that holds the content of every torrent, under its name', parseFolder)
     .option('--jobs <n>', 'with several torrents: how many are verified at once (default: 4)', parseThreads);
-  readingOptions(queueingOptions(hashingOptions(command)))
-    .addHelpText('after', EXAMPLES)
-    .action(async (file: string, rest: string[], options: VerifyOptions) => {
+  readingOptions(queueingOptions(hashingOptions(command)));
+  shortHelp(command, { common: COMMON, examples: EXAMPLES, more: MORE }).action(
+    async (file: string, rest: string[], options: VerifyOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.
       if ((options.link || options.rename) && options.find === undefined)
         command.error(`error: ${options.link ? '--link' : '--rename'} needs --find with the folders to look in`, {
@@ -116,7 +124,8 @@ export function addVerify(program: Command): void {
       const torrent = await readTorrent(file, options, chosen.path);
       const path = await contentPlace(torrent, chosen.path, options);
       await interruptible((signal) => run(torrent, path, options, { queue, signal }));
-    });
+    },
+  );
 }
 
 /** The options of the library. */

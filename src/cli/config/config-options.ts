@@ -1,9 +1,11 @@
 /** The options of `create` that a configuration file can set, read from their declarations for the command line. */
 import path from 'node:path';
-import { Command, type Option } from 'commander';
+import { Command, Option } from 'commander';
 import { shown } from '../../errors/errors.ts';
-import { COMMAND_LINE_ONLY, type CreateOptions, createOptions } from '../create/options.ts';
-import { PARSERS, parseFolder } from '../options/option-values.ts';
+import { COMMAND_LINE_ONLY, type CreateOptions, createOptions, VERSIONS } from '../create/options.ts';
+import { appended, PARSERS, parseFolder, parseOutput } from '../options/option-values.ts';
+import { endsWithSlash, isStdout } from '../options/target.ts';
+import { RULE_KEYS } from './hosts.ts';
 
 /** The forms that the values of options have in a configuration file, as an error message expects them. */
 const FORMS = {
@@ -12,6 +14,7 @@ const FORMS = {
   text: 'text',
   removable: 'text or false',
   length: 'text or a whole number',
+  lengths: 'a table such as { "1GiB" = "1MiB" }, or text',
   size: 'text or a whole number',
   count: 'text or a whole number',
   date: 'a date, text or a whole number',
@@ -40,6 +43,22 @@ export function configOptions(): ReadonlyMap<string, ConfigOption> {
   return known;
 }
 
+/** The options that a rule of a host can set. Its versions are those that the tracker takes: one, or a list. */
+export function ruleOptions(): ReadonlyMap<string, ConfigOption> {
+  return new Map(
+    RULE_KEYS.map((key) => {
+      const known = configOptions().get(key) as ConfigOption;
+      if (key !== 'torrent-version') return [key, known];
+      return [key, { ...known, form: 'list', option: new Option('--torrent-version <v>').argParser(collectVersion) }];
+    }),
+  );
+}
+
+function collectVersion(text: string, before: string[] = []): string[] {
+  if ((VERSIONS as readonly string[]).includes(text)) return appended(before, text);
+  throw new Error(`Allowed choices are ${VERSIONS.join(', ')}.`);
+}
+
 function declarations({ options }: Command): ConfigOption[] {
   const removable = new Set(options.flatMap(({ negate, long }) => (negate && long ? [long.replace('--no-', '')] : [])));
   const keys = new Set(Object.keys(COMMAND_LINE_ONLY));
@@ -64,7 +83,7 @@ function formOf({ required, argChoices, parseArg }: Option, isRemovable: boolean
 /**
  * Parses a value of a configuration file with the parser of the option.
  *
- * @param folder Relative folders start here.
+ * @param folder Relative folders and outputs start here.
  * @throws {Error} with the reason
  */
 export function parseSetting({ form, option }: ConfigOption, value: unknown, folder: string): unknown {
@@ -77,7 +96,10 @@ export function parseSetting({ form, option }: ConfigOption, value: unknown, fol
   if (texts === null) throw wrong();
   let parsed: unknown = form === 'list' || form === 'tiers' ? [] : undefined;
   for (const text of texts) parsed = option.parseArg ? option.parseArg(text, parsed) : text;
-  return option.parseArg === parseFolder ? path.resolve(folder, parsed as string) : parsed;
+  if (option.parseArg !== parseFolder && option.parseArg !== parseOutput) return parsed;
+  if (isStdout(parsed as string))
+    throw new Error('expected a file or folder: only the command line can name standard output');
+  return path.resolve(folder, parsed as string) + (endsWithSlash(parsed as string) ? path.sep : '');
 }
 
 /** The words that the command line would have; null for a value of another form. */
@@ -85,10 +107,21 @@ function textsOf(form: ValueForm, value: unknown): string[] | null {
   if (form === 'tiers') return tiersOf(value);
   if (form === 'list') return allTexts([value].flat());
   if (typeof value === 'string') return form === 'flag' ? null : [value];
+  if (form === 'lengths')
+    return isTable(value)
+      ? [
+          Object.entries(value)
+            .map((pair) => pair.join('='))
+            .join(','),
+        ]
+      : null;
   if (form === 'date' && value instanceof Date) return Number.isNaN(value.getTime()) ? null : [value.toISOString()];
   const takesNumbers = ['length', 'size', 'count', 'date'].includes(form);
   return takesNumbers && typeof value === 'number' ? [String(value)] : null;
 }
+
+const isTable = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 function allTexts(values: readonly unknown[]): string[] | null {
   return values.every((value) => typeof value === 'string') ? [...values] : null;
@@ -103,8 +136,7 @@ export function tiersOf(value: unknown): string[] | null {
 
 /** Describes a value in a message. URLs and other texts that may hold credentials are not shown whole. */
 export function shownValue(value: unknown): string {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date))
-    return 'a table';
+  if (isTable(value)) return 'a table';
   return shown(typeof value === 'string' ? withoutCredentials(value) : value);
 }
 

@@ -1,15 +1,20 @@
 /** Rules of tracker hosts: which rules a torrent has by its trackers, and the findings for a torrent that breaks them. */
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
+import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exactBytes } from '../../text/format.ts';
 import { asWebUrl } from '../../text/urls.ts';
 import type { CreateOptions } from '../create/options.ts';
 
 /** The keys of a rule: each is an option of `create`. */
-export const RULE_KEYS = ['private', 'source', 'max-piece-length', 'max-torrent-size'] as const;
+export const RULE_KEYS = ['torrent-version', 'private', 'source', 'max-piece-length', 'max-torrent-size'] as const;
 
 /** The options that rules set. */
-export type RuleOptions = Partial<Pick<CreateOptions, 'private' | 'source' | 'maxPieceLength' | 'maxTorrentSize'>>;
+export interface RuleOptions
+  extends Partial<Pick<CreateOptions, 'private' | 'source' | 'maxPieceLength' | 'maxTorrentSize'>> {
+  /** The versions that the tracker takes, the preferred one first. */
+  torrentVersion?: TorrentVersion[];
+}
 
 /** The rule of a host that a torrent has as a tracker. */
 export interface TrackerRule {
@@ -47,13 +52,19 @@ export function rulesOf(
   return [...keys].flatMap((key) => hosts.get(key) ?? []);
 }
 
-/** Joins rules: one that asks for a private torrent wins, and the first source and the lowest limits count. */
+/** Joins rules: one that asks for a private torrent wins; the first source, the lowest limits and the versions that all take count. */
 export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions; from: Map<string, TrackerRule> } {
   const options: Record<string, unknown> = {};
   const from = new Map<string, TrackerRule>();
   for (const rule of rules) {
     for (const [key, value] of Object.entries(rule.options)) {
       const before = options[key];
+      if (Array.isArray(before)) {
+        const common = before.filter((one) => (value as unknown[]).includes(one));
+        // Without a version that all take, the findings tell which rule is broken.
+        if (common.length > 0) options[key] = common;
+        continue;
+      }
       const wins = before === undefined || value === true || (typeof value === 'number' && value < (before as number));
       if (!wins) continue;
       options[key] = value;
@@ -66,7 +77,7 @@ export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions
 /** The findings for a torrent that breaks the rules of its trackers' hosts. */
 export function ruleFindings(
   rules: readonly TrackerRule[],
-  { private: isPrivate = false, source }: CreateOptions,
+  { torrentVersion: version, private: isPrivate = false, source }: CreateOptions,
   { pieceLength, torrentSize, findings: others }: Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'findings'>,
 ): Finding[] {
   const findings: Finding[] = [];
@@ -76,6 +87,9 @@ export function ruleFindings(
       const advice = 'Change the option or the rule, or use other trackers.';
       findings.push({ code: 'tracker_rule', severity, path: host, message, advice });
     };
+    const { torrentVersion: versions = [] } = rule;
+    if (versions.length > 0 && !versions.includes(version))
+      add('torrentVersion', 'error', `wants ${versions.join(' or ')} torrents, but this one is ${version}`);
     if (rule.private !== undefined && rule.private !== isPrivate)
       add('private', 'error', `wants ${rule.private ? 'private' : 'public'} torrents, but this one is not`);
     if (rule.source !== undefined && rule.source !== source)

@@ -7,8 +7,8 @@ import { suggestName } from '../../errors/guard.ts';
 import { printable } from '../../text/printable.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions } from '../create/options.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
-import { configOptions, parseSetting, shownValue, tiersOf } from './config-options.ts';
-import { parseHost, RULE_KEYS, type TrackerRule } from './hosts.ts';
+import { type ConfigOption, configOptions, parseSetting, ruleOptions, shownValue, tiersOf } from './config-options.ts';
+import { parseHost, type TrackerRule } from './hosts.ts';
 import { type LineOf, parseToml, type TomlPath } from './toml.ts';
 
 /** One value of a configuration file. */
@@ -149,12 +149,12 @@ class Reader {
   }
 
   /** The values of a table whose keys are options. Each is checked by the parser of its option. */
-  #readSettings(place: TomlPath, table: unknown, keys: readonly string[]): Settings {
+  #readSettings(place: TomlPath, table: unknown, options: ReadonlyMap<string, ConfigOption>): Settings {
     const settings = new Map<keyof CreateOptions, Setting>();
     for (const [key, raw] of this.#entries(place, table)) {
       const own = [...place, key];
-      const option = keys.includes(key) ? configOptions().get(key) : undefined;
-      if (!option) this.#refuse(own, unknownKey(own, keys));
+      const option = options.get(key);
+      if (!option) this.#refuse(own, unknownKey(own, [...options.keys()]));
       else {
         const value = this.#attempt(own, () => parseSetting(option, raw, path.dirname(path.resolve(this.#file))));
         settings.set(option.attribute, { key, raw, value, line: this.#lineOf(own) });
@@ -164,7 +164,7 @@ class Reader {
   }
 
   #readOptions(place: TomlPath, table: unknown): Settings {
-    const settings = this.#readSettings(place, table, [...configOptions().keys()]);
+    const settings = this.#readSettings(place, table, configOptions());
     const trackers = (settings.get('tracker')?.value ?? []) as string[][];
     for (const name of trackers.flat()) {
       if (!this.#aliases.has(name)) this.#attempt([...place, 'tracker'], () => expandAlias(name, this.#aliases));
@@ -201,9 +201,10 @@ class Reader {
   #readHosts(table: unknown): Map<string, TrackerRule> {
     const rules = new Map<string, TrackerRule>();
     const names = new Map<string, string>();
+    const known = ruleOptions();
     for (const [name, values] of this.#entries(['hosts'], table)) {
       const place = ['hosts', name];
-      const set = [...this.#readSettings(place, values, RULE_KEYS)];
+      const set = [...this.#readSettings(place, values, known)];
       const host = hostKey(name);
       const before = names.get(host ?? '');
       if (host === null) this.#refuse(place, 'expected a host such as "tracker.example.org", perhaps with a port');
@@ -227,10 +228,10 @@ function unknownKey(place: TomlPath, known: readonly string[]): string {
   if (isOption && Object.hasOwn(COMMAND_LINE_ONLY, key))
     return `a configuration file cannot set it: ${COMMAND_LINE_ONLY[key]}`;
   const name = key.replaceAll('_', '-');
-  const meant = suggestName(name, known) ?? known.find((one) => one === name || `${one}s` === key);
+  const meant = known.find((one) => one === name) ?? suggestName(name, known) ?? known.find((one) => `${one}s` === key);
   if (meant !== undefined) return `unknown key: did you mean ${meant}?`;
   return isOption
-    ? 'unknown key: metainfo create --help lists the options'
+    ? 'unknown key: metainfo create --help --all lists the options'
     : `unknown key: expected one of ${known.join(', ')}`;
 }
 

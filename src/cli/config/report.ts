@@ -1,6 +1,7 @@
 /** Shows a configuration: every value in force and its origin, presets, aliases and rules. */
 import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
+import type { LengthsBySize } from '../options/option-values.ts';
 import { kebab } from '../terminal/messages.ts';
 import { type ConfigOption, configOptions, withoutCredentials } from './config-options.ts';
 import type { Configuration } from './parse.ts';
@@ -13,8 +14,8 @@ export interface ConfigReport {
   /** Null if the file does not exist. */
   config: Configuration | null;
   preset: string | null;
-  /** The values in force: as the file writes them, or the built-in ones. */
-  values: readonly { key: string; value: unknown; origin: Origin }[];
+  /** The values in force: as the file writes them, or the built-in ones; and as people read them. */
+  values: readonly { key: string; value: unknown; text: string; origin: Origin }[];
 }
 
 /** The values that a creation would have, in the order of the help. Options without a value are left out. */
@@ -23,9 +24,18 @@ export function inForce({ options, origins }: ResolvedOptions, config: Configura
     const parsed = options[option.attribute];
     if (parsed === undefined) return [];
     const origin = origins.get(option.attribute) ?? { from: 'built-in' };
-    return [{ key: option.key, value: rawOf(option, origin, config) ?? parsed, origin }];
+    const value = rawOf(option, origin, config) ?? parsed;
+    return [{ key: option.key, value, text: sizeText(option, parsed) ?? textOf(value), origin }];
   });
 }
+
+/** A value that has sizes, in the one form of sizes here: the options read it too. Undefined for any other value. */
+function sizeText({ form }: ConfigOption, parsed: unknown): string | undefined {
+  if (form === 'lengths') return (parsed as LengthsBySize).map((pair) => pair.map(sizeOf).join('=')).join(',');
+  return form === 'length' || form === 'size' ? sizeOf(parsed) : undefined;
+}
+
+const sizeOf = (value: unknown): string => (typeof value === 'number' ? exactBytes(value) : String(value));
 
 /** The value as the file writes it, without credentials; undefined for a value that is not from a table of options. */
 function rawOf({ attribute }: ConfigOption, origin: Origin, config: Configuration | null): unknown {
@@ -59,7 +69,7 @@ export function reportJson({ file, config, preset, values }: ConfigReport): obje
 /** The report for people. */
 export function reportLines({ file, config, values }: ConfigReport): string[] {
   const head = config ? config.file : file === null ? 'none' : `${file} (it does not exist)`;
-  const rows = values.map(({ key, value, origin }) => [key, textOf(value), placeOf(origin, config)] as const);
+  const rows = values.map(({ key, text, origin }) => [key, text, placeOf(origin, config)] as const);
   const width = (column: 0 | 1) => Math.min(40, Math.max(...rows.map((row) => row[column].length)));
   const [keys, texts] = [width(0), width(1)];
   const lines = rows.map(([key, text, place]) => `${key.padEnd(keys)}  ${text.padEnd(texts)}  ${place}`);
@@ -81,7 +91,7 @@ function listsOf({ file, profile, presets, aliases, hosts }: Configuration): str
       'hosts',
       Array.from(hosts, ([host, { options }]) => {
         const rules = Object.entries(options).map(([key, value]) => {
-          return `${kebab(key)} ${typeof value === 'number' ? exactBytes(value) : value}`;
+          return `${kebab(key)} ${sizeOf(value)}`;
         });
         return `${host}  ${rules.join(', ') || 'no rules'}`;
       }),

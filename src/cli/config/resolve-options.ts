@@ -1,5 +1,6 @@
 /** Resolves the options of a creation: the command line before the preset, the rules of hosts, [create] and built-in values. */
 import { invalidArgument, nearest } from '../../errors/guard.ts';
+import type { TorrentVersion } from '../../model/discriminator.ts';
 import { foreignArgument } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { isStdin } from '../terminal/standard-input.ts';
@@ -57,7 +58,7 @@ export function resolveOptions({ builtIn, given, paths }: Given, config: Configu
   const { tracker = [] } = merged([...below, ...above]).options;
   const trackers = withoutAliases(tracker, config.aliases);
   const rules = rulesOf(trackers, config.hosts);
-  const { options, origins } = merged([...below, hostLevel(rules), ...above]);
+  const { options, origins } = merged([...below, hostLevel(rules, merged(below).options.torrentVersion), ...above]);
   const fromConfig = new Map(
     [...origins].flatMap(([key, origin]) => ('line' in origin ? [[key, `${config.file}:${origin.line}`]] : [])),
   );
@@ -97,10 +98,13 @@ function levelOf(settings: Settings, origin: (line: number) => Origin): Level {
   };
 }
 
-function hostLevel(rules: readonly TrackerRule[]): Level {
-  const { options, from } = jointRule(rules);
+/** @param version The version of the levels below, which stays if the trackers take it. */
+function hostLevel(rules: readonly TrackerRule[], version: TorrentVersion): Level {
+  const { options: joint, from } = jointRule(rules);
+  const { torrentVersion: versions = [], ...options } = joint;
+  const [first = version] = versions.includes(version) ? [] : versions;
   return {
-    options,
+    options: first === version ? options : { ...options, torrentVersion: first },
     origin: (key) => {
       const rule = from.get(key);
       const place = rule?.places[key as keyof typeof rule.places] ?? '';
@@ -131,12 +135,15 @@ function merged(levels: readonly Level[]): Omit<ResolvedOptions, 'rules'> {
 
 /** The options of lower levels that contradict those of a higher level, which wins. */
 function replacedBy(own: Options, below: Options): (keyof CreateOptions)[] {
-  const { pieceLength, maxPieceLength, targetPieces, maxTorrentSize } = own;
+  const { pieceLength, pieceLengths, maxPieceLength, targetPieces, maxTorrentSize } = own;
   const replaced: (keyof CreateOptions)[] = [];
   if (typeof pieceLength === 'number') replaced.push('maxPieceLength', 'targetPieces', 'maxTorrentSize');
+  if (pieceLengths) replaced.push('pieceLength', 'targetPieces');
   const isTooLong =
     typeof below.pieceLength === 'number' && below.pieceLength > (maxPieceLength ?? Number.POSITIVE_INFINITY);
-  if (isTooLong || targetPieces !== undefined || maxTorrentSize !== undefined) replaced.push('pieceLength');
+  const isWish = targetPieces !== undefined || maxTorrentSize !== undefined;
+  if (isTooLong || isWish) replaced.push('pieceLength');
+  if (pieceLength !== undefined || isWish) replaced.push('pieceLengths');
   if (own.cache === false) replaced.push('cacheDir');
   return replaced;
 }

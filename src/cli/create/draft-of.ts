@@ -3,7 +3,10 @@ import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import { type Finding, warning } from '../../create/findings/findings.ts';
+import { describeLayout } from '../../create/findings/plan-report.ts';
+import { sourceFiles } from '../../create/sources/sources.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { powerOfTwoWithin } from '../../layout/piece-length.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
 import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
 import { cacheFolders, type ExtraKey } from '../options/option-values.ts';
@@ -47,7 +50,8 @@ export async function draftOf(
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
   // A pattern of the configuration need not match anything in each torrent.
   const isOwn = ({ option }: UnmatchedGlob) => !options.fromConfig?.has(option === '--exclude' ? 'exclude' : 'include');
-  const fields = { ...fieldsOf(options), ...policiesOf(options), ...roots, ...filter };
+  const content = { ...policiesOf(options), ...roots, ...filter };
+  const fields = { ...fieldsOf(options), ...content, ...(await lengthBySize(content, options, rest.signal)) };
   return { fields, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null };
 }
 
@@ -61,7 +65,28 @@ async function foreignDraft(
   const { source, web, findings } = await openInput(input, signal);
   const webseeds = [...new Set([...(web ? [web.url] : []), ...(options.webseed ?? [])])];
   const urlList = webseeds.length > 0 ? webseeds : undefined;
-  return { fields: { ...named, urlList, sources: [source] }, findings: () => findings, web };
+  const content = { info: { name: input.name }, sources: [source] };
+  const fields = { ...named, urlList, sources: [source], ...(await lengthBySize(content, options, signal)) };
+  return { fields, findings: () => findings, web };
+}
+
+/**
+ * The piece length that `--piece-lengths` gives, as a field. The files are listed for it, and once more by the creation, which reports
+ * every problem.
+ *
+ * @param content The fields that give the content.
+ */
+async function lengthBySize(
+  content: TorrentCreateFields,
+  { pieceLength, pieceLengths, maxPieceLength = Number.POSITIVE_INFINITY, torrentVersion: version }: CreateOptions,
+  signal: AbortSignal | undefined,
+): Promise<Pick<TorrentCreateFields, 'pieceLength'>> {
+  if (!pieceLengths || pieceLength !== 'auto') return {};
+  const draft = new TorrentCreate(content);
+  const sources = sourceFiles(draft.fields.sources ?? []);
+  const { totalSize } = (await describeLayout(draft, { version, sources, signal })).description;
+  const [, length = 'auto'] = pieceLengths.find(([size]) => totalSize !== null && totalSize <= size) ?? [];
+  return length === 'auto' ? {} : { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) };
 }
 
 function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {

@@ -15,6 +15,7 @@ import {
   type ExtraKey,
   type HashingOptions,
   hashingOptions,
+  type LengthsBySize,
   type OutputOptions,
   type PadNamesOptions,
   padNamesOption,
@@ -22,7 +23,9 @@ import {
   parseDate,
   parseFile,
   parseMaxPieceLength,
+  parseOutput,
   parsePieceLength,
+  parsePieceLengths,
   parsePositiveSize,
   parseSize,
   parseThreads,
@@ -63,6 +66,7 @@ export interface CreateOptions
   torrentVersion: TorrentVersion;
   normalize?: 'nfc';
   pieceLength: number | 'auto';
+  pieceLengths?: LengthsBySize;
   maxPieceLength?: number;
   targetPieces?: number;
   maxTorrentSize?: number;
@@ -85,7 +89,6 @@ export interface CreateOptions
 
 /** The options that a configuration file cannot set, each with the reason. It can set a new option, unless that is listed here. */
 export const COMMAND_LINE_ONLY: Readonly<Record<string, string>> = {
-  output: 'each torrent has its own output',
   'link-file': 'each torrent has its own link file',
   name: 'each torrent has its own name',
   force: 'replacing a file is decided each time',
@@ -95,7 +98,14 @@ export const COMMAND_LINE_ONLY: Readonly<Record<string, string>> = {
   preset: 'presets are chosen on the command line or by a job',
 };
 
-const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
+/** All torrent versions. */
+export const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
+
+/** The options that `--help` shows without `--all`. */
+export const COMMON: readonly string[] = [
+  ...['output', 'force', 'dry-run', 'magnet', 'quiet', 'json', 'torrent-version', 'piece-length', 'max-piece-length'],
+  ...['tracker', 'private', 'webseed', 'name', 'comment', 'source', 'date', 'exclude', 'include', 'cache', 'preset'],
+];
 
 /** Adds the options of {@link CreateOptions} to a command. */
 export function createOptions(command: Command): Command {
@@ -103,7 +113,8 @@ export function createOptions(command: Command): Command {
     .optionsGroup('Output:')
     .option(
       '-o, --output <file>',
-      'the torrent file, a folder for it, or - for standard output (default: NAME.torrent in the current folder)',
+      'the torrent file, a folder for it, or - for standard output; {name}, {tracker}, {version} and {preset} are filled in (default: NAME.torrent in the current folder)',
+      parseOutput,
     )
     .option('--force', 'replace the output if it exists')
     .option('--dry-run', 'plan only: list every problem, and read and write nothing')
@@ -122,6 +133,11 @@ export function createOptions(command: Command): Command {
         .default('auto'),
     )
     .option('--max-piece-length <size>', 'the longest piece length to choose (20 is 1MiB)', parseMaxPieceLength)
+    .option(
+      '--piece-lengths <sizes>',
+      'piece length by the size of the content: 1GiB=1MiB,8GiB=4MiB; above the last size, auto',
+      parsePieceLengths,
+    )
     .option('--target-pieces <n>', 'choose the piece length that gives about this number of pieces', parseCount)
     .option(
       '--max-torrent-size <size>',

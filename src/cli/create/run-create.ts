@@ -16,11 +16,12 @@ import { unsafeComponent } from '../../layout/safe-path.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { cacheOf } from '../options/option-values.ts';
+import { filledOutput } from '../options/output-template.ts';
 import { rootAndPaths } from '../options/roots.ts';
 import {
-  endsWithSlash,
   isFolder,
   isStdout,
+  makesFolder,
   type OutputFolders,
   realFile,
   requireWritable,
@@ -126,7 +127,7 @@ export async function planCreate(
 ): Promise<Planned> {
   const target = await targetFor(paths, options);
   const { output: given } = options;
-  const isNewFolder = given !== undefined && endsWithSlash(given) && !(await exists(given));
+  const isNewFolder = given !== undefined && makesFolder(given) && !(await exists(path.dirname(target)));
   const unwritable = [
     ...(isStdout(target) || isNewFolder
       ? []
@@ -204,10 +205,12 @@ export async function targetFor(
   const foreign = foreignInput(paths, options);
   // A name that no torrent can have is an error of the draft: its output must not be another problem.
   const own = name !== undefined && unsafeComponent(name) === null ? name : undefined;
-  const file = `${foreign?.name ?? own ?? path.basename(rootAndPaths(paths).pathRoot)}${ending}`;
+  const base = foreign?.name ?? own ?? path.basename(rootAndPaths(paths).pathRoot);
+  const file = `${base}${ending}`;
   if (output === undefined) return file;
   if (isStdout(output)) return output;
-  return (await isFolder(output)) ? path.join(output, file) : output;
+  const filled = filledOutput(output, base, options);
+  return (await isFolder(filled)) ? path.join(filled, file) : filled;
 }
 
 /** A torrent that was created. */

@@ -8,7 +8,8 @@ import { fromSystemError } from '../../errors/system-error.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { targetFor } from '../create/run-create.ts';
-import { endsWithSlash, isStdout, makeFolder } from '../options/target.ts';
+import { hasPlaceholders } from '../options/output-template.ts';
+import { isStdout, makeFolder, makesFolder } from '../options/target.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 
 /** One creation among many. */
@@ -39,7 +40,7 @@ export type ListedJob = CreateJob | BrokenJob;
 export async function jobsOfFolders(folders: readonly string[], given: CreateOptions): Promise<ListedJob[]> {
   const { output } = given;
   // Many torrents need a folder: an output that does not exist is one, too.
-  const isFolderName = output === undefined || isStdout(output) || endsWithSlash(output);
+  const isFolderName = output === undefined || isStdout(output) || makesFolder(output);
   const options = isFolderName ? given : { ...given, output: `${output}/` };
   const jobs: CreateJob[] = [];
   const broken: BrokenJob[] = [];
@@ -52,7 +53,7 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
   if (jobs.length + broken.length === 0)
     throw new MetainfoError('ERR_NO_FILES', `There are no entries in ${folders.join(', ')}.`);
   requireDistinct(jobs);
-  if (output !== undefined) await makeFolder(output);
+  if (output !== undefined && !hasPlaceholders(output)) await makeFolder(output);
   return [...jobs, ...broken];
 }
 

@@ -11,7 +11,9 @@ import { parsePeer } from '../../magnet/magnet.ts';
 import { type DhtNode, MAX_YEAR } from '../../model/primitives.ts';
 import type { ValidationContext } from '../../model/profile.ts';
 import type { ReadOptions } from '../../model/torrent/torrent.ts';
+import { exactBytes } from '../../text/format.ts';
 import { decoderOf } from '../../text/name-bytes.ts';
+import { placeholderProblem } from './output-template.ts';
 
 /** Refuses the value of an option with a reason. Commander adds the name of the option. */
 function refuse(reason: string): never {
@@ -24,6 +26,21 @@ export function parsePieceLength(text: string): number | 'auto' {
   const wanted = 'Expected auto, a size such as 1MiB, or an exponent from 14 to 31.';
   const bytes = powerFrom(text) ?? bytesFrom(text) ?? refuse(wanted);
   return Number.isInteger(Math.log2(bytes)) ? bytes : refuse('Expected a power of two, such as 1MiB.');
+}
+
+/** Piece lengths by the size of the content, in bytes: each is for content of at most so many bytes. */
+export type LengthsBySize = readonly (readonly [size: number, length: number | 'auto'])[];
+
+/** Parses piece lengths by the size of the content, such as `1GiB=1MiB,8GiB=4MiB`. */
+export function parsePieceLengths(text: string): LengthsBySize {
+  const lengths = text.split(',').map((entry) => {
+    const [size = '', length = '', ...rest] = entry.split('=').map((one) => one.trim());
+    if (length === '' || rest.length > 0) refuse('Expected SIZE=LENGTH, such as 1GiB=1MiB,8GiB=4MiB.');
+    return [parsePositiveSize(size), parsePieceLength(length)] as const;
+  });
+  lengths.sort(([a], [b]) => a - b);
+  const twice = lengths.find(([size], i) => size === lengths[i + 1]?.[0]);
+  return twice ? refuse(`Expected one piece length for content of ${exactBytes(twice[0])}.`) : lengths;
 }
 
 /** Parses the longest piece length: as {@link parsePieceLength}, but any size of at least 16 KiB. */
@@ -69,7 +86,7 @@ export const parseCount: (text: string) => number = wholeNumber(1);
 export const parseThreads: (text: string) => number = wholeNumber(1, MAX_THREADS);
 
 function bytesFrom(text: string): number | null {
-  const match = /^(\d+)\s*(?:(k|m|g|t)(?:i?b)?|b)?$/i.exec(text);
+  const match = /^(\d+)\s*(?:(k|m|g|t)(?:i?b)?|bytes?|b)?$/i.exec(text);
   if (!match) return null;
   const bytes = Number(match[1]) * 1024 ** ['', 'k', 'm', 'g', 't'].indexOf((match[2] ?? '').toLowerCase());
   return Number.isSafeInteger(bytes) ? bytes : null;
@@ -136,6 +153,12 @@ export function parseFile(text: string): string {
   return withHome(text || refuse('Expected a file.'));
 }
 
+/** Parses an output, which may be a template. */
+export function parseOutput(text: string): string {
+  const problem = placeholderProblem(text);
+  return problem === undefined ? parseFile(text) : refuse(problem);
+}
+
 /** Another key of a torrent and its text. */
 export interface ExtraKey {
   /** Whether the key is in the info dictionary, so that it changes the infohash. */
@@ -173,9 +196,12 @@ export function collectNode(text: string, before: DhtNode[] = []): DhtNode[] {
 }
 
 /** The parsers by the form of their values in a configuration file. The other parsers make lists. */
-export const PARSERS: Readonly<Record<'text' | 'length' | 'size' | 'count' | 'date' | 'tiers', readonly unknown[]>> = {
-  text: [undefined, parseFile, parseFolder],
+export const PARSERS: Readonly<
+  Record<'text' | 'length' | 'lengths' | 'size' | 'count' | 'date' | 'tiers', readonly unknown[]>
+> = {
+  text: [undefined, parseFile, parseFolder, parseOutput],
   length: [parsePieceLength],
+  lengths: [parsePieceLengths],
   size: [parseSize, parsePositiveSize, parseMaxPieceLength],
   count: [parseCount, parseThreads],
   date: [parseDate],

@@ -12,6 +12,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import { stderr, stdout, writeBytes } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
+import { hasPlaceholders } from './output-template.ts';
 
 /** The output name for standard output, as in other programs. `./-` is a file. */
 const STDOUT = '-';
@@ -54,6 +55,9 @@ export async function targetOf(file: string, output: string | undefined, count =
 export function endsWithSlash(output: string, { sep } = path): boolean {
   return output.endsWith('/') || output.endsWith(sep);
 }
+
+/** Whether the folder of an output is made: a path that ends with a slash says so, and a template whose folder depends on the torrent. */
+export const makesFolder = (output: string): boolean => endsWithSlash(output) || hasPlaceholders(output);
 
 /** Whether an output is a folder: an existing one, or one by its trailing slash. */
 export async function isFolder(output: string): Promise<boolean> {
@@ -151,7 +155,7 @@ export interface Output {
 
 /**
  * Checks, before hashing, that the folder of the target exists and may be written, and that nothing is replaced without `--force`. Makes
- * the folder if the output ends with a slash.
+ * the folder if {@link makesFolder} says so.
  */
 export async function requireWritable(
   target: string,
@@ -162,7 +166,7 @@ export async function requireWritable(
     requireStdout(json);
     return { file: undefined, isNew: false };
   }
-  const folder = await folders.folderOf(target, { makes: output !== undefined && endsWithSlash(output) });
+  const folder = await folders.folderOf(target, { makes: output !== undefined && makesFolder(output) });
   const file = path.join(folder, path.basename(target));
   if (output === undefined) return { file, isNew: false };
   const isThere = await exists(target);

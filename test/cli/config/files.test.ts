@@ -18,7 +18,7 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
       /:3: create\.piece_length: unknown key: did you mean piece-length\?/,
       /:4: create\.nonsense: unknown key/,
       /:5: preset: unknown key: did you mean presets\?/,
-      /:7: hosts\."a\.example"\.comment: unknown key: expected one of private, source, max-piece-length, max-torrent-size/,
+      /:7: hosts\."a\.example"\.comment: unknown key: expected one of torrent-version, private, source, max-piece-length, max-torrent-size/,
     ],
   ],
   'wrong types': [
@@ -57,12 +57,14 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
     [/:2: create\.date: expected a date, text or a whole number/],
   ],
   'options that a file cannot set': [
-    '[create]\noutput = "x"\njson = true\n[presets.p]\nname = "x"\nannounce = "x"\n',
+    '[create]\nlink-file = "x"\njson = true\noutput = "-"\n[presets.p]\noutput = "{x}"\nname = "x"\nannounce = "x"\n',
     [
-      /:2: create\.output: a configuration file cannot set it: /,
+      /:2: create\.link-file: a configuration file cannot set it: /,
       /:3: create\.json: /,
-      /:5: presets\.p\.name: /,
-      /:6: presets\.p\.announce: a configuration file cannot set it: use tracker/,
+      /:4: create\.output: expected a file or folder: only the command line can name standard output/,
+      /:6: presets\.p\.output: Unknown placeholder \{x\}: expected \{name\}, /,
+      /:7: presets\.p\.name: /,
+      /:8: presets\.p\.announce: a configuration file cannot set it: use tracker/,
     ],
   ],
   'loops of aliases, and names that are URLs': [

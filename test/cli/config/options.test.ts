@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -17,6 +17,14 @@ import { pageText } from '../../support/pages.ts';
 import { runs } from '../../support/runs.ts';
 import { metainfo } from '../run.ts';
 import { folderWith, shownBy } from './folder.ts';
+
+/** A value as a word of the command line. */
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null && !(value instanceof Date)
+    ? Object.entries(value)
+        .map((pair) => pair.join('='))
+        .join(',')
+    : String(value);
 
 /** A setting of the example, and the table that it belongs to. */
 const SETTING = /^#(?=[a-z])/;
@@ -77,11 +85,15 @@ describe('the options of create', () => {
     for (const [attribute, { key, value }] of config.create) {
       const raw = values[key];
       const words =
-        raw === false ? [`--no-${key}`] : raw === true ? [`--${key}`] : [raw].flat().map((one) => `--${key}=${one}`);
+        raw === false
+          ? [`--no-${key}`]
+          : raw === true
+            ? [`--${key}`]
+            : [raw].flat().map((one) => `--${key}=${textOf(one)}`);
       const command = createOptions(new Command('create').exitOverride());
       command.parse(words, { from: 'user' });
       const given = command.opts()[attribute];
-      if (key === 'cache-dir') assert.equal(value, path.resolve(given));
+      if (key === 'cache-dir' || key === 'output') assert.equal(value, path.resolve(given));
       else if (key === 'date') assert.ok(Math.abs(Number(value) - Number(given)) < 60_000);
       else assert.deepEqual(value, given, key);
     }
@@ -107,6 +119,7 @@ describe('metainfo config --init', () => {
     const written = JSON.parse(made.stdout).path as string;
     assert.equal(written, path.join(env.XDG_CONFIG_HOME, 'metainfo', 'config.toml'));
     assert.equal(await readFile(written, 'utf8'), EXAMPLE);
+    if (process.platform !== 'win32') assert.equal((await stat(written)).mode & 0o777, 0o600);
     await writeFile(written, '# mine');
     const again = await metainfo(['config', '--init'], { cwd: run.cwd, env });
     assert.equal(again.code, 1);
@@ -185,6 +198,11 @@ describe('docs/config.schema.json', () => {
       '[create]\nallow = "long_path"\ncreated-by = false': true,
       '[presets.a]\nprivate = false\n[trackers]\nx-1 = [["udp://a:1/x"]]': true,
       '[hosts."a:1"]\nmax-torrent-size = 5': true,
+      '[hosts.a]\ntorrent-version = ["v1"]': true,
+      '[hosts.a]\ntorrent-version = 1': false,
+      '[create]\noutput = "{name}"\npiece-lengths = { "1GiB" = "1 MiB" }': true,
+      '[create]\npiece-lengths = { "x" = "1MiB" }': false,
+      '[create]\npiece-lengths = {}': false,
       'x = 1': false,
       '[create]\nx = 1': false,
       '[create]\nname = "x"': false,
