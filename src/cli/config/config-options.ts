@@ -3,7 +3,8 @@ import path from 'node:path';
 import { Command, type Option } from 'commander';
 import { shown } from '../../errors/errors.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions, createOptions } from '../create/options.ts';
-import { PARSERS, parseFolder } from '../options/option-values.ts';
+import { collectGlobFile } from '../options/glob-file.ts';
+import { PARSERS, parseFile, parseFolder } from '../options/option-values.ts';
 
 /** The forms that the values of options have in a configuration file, as an error message expects them. */
 const FORMS = {
@@ -64,7 +65,7 @@ function formOf({ required, argChoices, parseArg }: Option, isRemovable: boolean
 /**
  * Parses a value of a configuration file with the parser of the option.
  *
- * @param folder Relative folders start here.
+ * @param folder Relative folders and files start here.
  * @throws {Error} with the reason
  */
 export function parseSetting({ form, option }: ConfigOption, value: unknown, folder: string): unknown {
@@ -76,7 +77,11 @@ export function parseSetting({ form, option }: ConfigOption, value: unknown, fol
   const texts = textsOf(form, value);
   if (texts === null) throw wrong();
   let parsed: unknown = form === 'list' || form === 'tiers' ? [] : undefined;
-  for (const text of texts) parsed = option.parseArg ? option.parseArg(text, parsed) : text;
+  const isFile = option.parseArg === collectGlobFile;
+  for (const text of texts) {
+    const word = isFile ? path.resolve(folder, parseFile(text)) : text;
+    parsed = option.parseArg ? option.parseArg(word, parsed) : text;
+  }
   return option.parseArg === parseFolder ? path.resolve(folder, parsed as string) : parsed;
 }
 

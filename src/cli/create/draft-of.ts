@@ -3,6 +3,7 @@ import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import { type Finding, warning } from '../../create/findings/findings.ts';
+import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
 import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
@@ -64,7 +65,11 @@ async function foreignDraft(
   return { fields: { ...named, urlList, sources: [source] }, findings: () => findings, web };
 }
 
-function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {
+function unmatchedPattern({ option, glob, otherCase }: UnmatchedGlob): Finding {
+  if (otherCase !== null) {
+    const message = `${option} ${glob} matches nothing, but it matches ${shown(otherCase)} in another letter case.`;
+    return warning('pattern_unmatched', glob, message, { advice: 'Ignore the case with --ignore-case.' });
+  }
   const advice = 'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the path root.';
   return warning('pattern_unmatched', glob, `${option} ${glob} matches nothing.`, { advice });
 }
