@@ -73,7 +73,7 @@ describe('--exclude-from', () => {
     assert.deepEqual(await paths(cwd), ['b/c.nfo', 'y.part', 'z']);
     await writeFile(path.join(cwd, 'conf/globs'), '!x\n');
     assert.equal((await metainfo(['show', 'album.torrent', '--config', config], { cwd })).code, 0);
-    const wrong = await metainfo(['create', 'album', '--config', config], { cwd });
+    const wrong = await metainfo(['create', 'album', '--config', config, '--force'], { cwd });
     assert.match(wrong.stderr, /globs:1: A ! would leave out/);
   });
 

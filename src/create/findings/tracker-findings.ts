@@ -80,18 +80,16 @@ function isOtherScheme(scheme: string, rest: string): boolean {
 /** Whether a text is several URLs. A webseed may have commas in its path, and any URL may have another in its query. */
 function holdsSeveral(url: string, noun: string): boolean {
   const [beforeQuery = ''] = url.split(/[?#]/, 1);
-  const separators = noun === 'tracker' ? /[\s,]/ : /\s/;
-  return separators.test(beforeQuery) || /\s/.test(url) || /:\/\/.*:\/\//s.test(beforeQuery);
+  const hasComma = noun === 'tracker' && beforeQuery.includes(',');
+  return hasComma || /\s/.test(url) || /:\/\/.*:\/\//s.test(beforeQuery);
 }
 
 /** URLs that are in their list before, also with another case of the scheme or host, or with the default port. */
 function duplicates({ code, noun, urls }: UrlList): Finding[] {
   const seen = new Set<string>();
   return urls.flatMap((url) => {
-    const key = urlKey(url);
-    const isSeen = seen.has(key);
-    seen.add(key);
-    if (!isSeen) return [];
+    const isNew = seen.size < seen.add(urlKey(url)).size;
+    if (isNew) return [];
     const message = `The ${noun} ${shown(url)} is given twice.`;
     return [warning(noun === 'tracker' ? 'duplicate_tracker' : code, url, message, { advice: 'Give it once.' })];
   });
