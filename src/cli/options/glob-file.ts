@@ -1,8 +1,7 @@
 /** Reads the globs of `--exclude-from`. */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
 import { joinFirst } from '../../text/printable.ts';
@@ -10,8 +9,6 @@ import { isStdin } from '../terminal/standard-input.ts';
 import { globMatcher } from './glob.ts';
 import { collect, parseFile } from './option-values.ts';
 
-/** The largest file, in bytes. */
-const MAX_BYTES = 2 ** 20;
 /** The problems that a message lists. */
 const MAX_LISTED = 10;
 
@@ -40,10 +37,10 @@ function globsOf(file: string, problems: string[]): string[] {
   const found: string[] = [];
   let line = 0;
   try {
-    for (const bytes of linesOf(file)) {
+    for (const text of readFileSync(file, 'latin1').split('\n')) {
       line += 1;
       try {
-        found.push(...globOf(bytes));
+        found.push(...globOf(Buffer.from(text, 'latin1')));
       } catch (error) {
         if (!(error instanceof InvalidArgumentError)) throw error;
         problems.push(`${file}:${line}: ${error.message}`);
@@ -70,26 +67,4 @@ function globOf(bytes: Buffer): string[] {
   if (glob.startsWith('/')) throw new InvalidArgumentError('A path begins without a slash.');
   globMatcher(glob);
   return [glob];
-}
-
-/** The lines of a file, without their ends. Pipes are read to their end. */
-function linesOf(file: string): Buffer[] {
-  const bytes = Buffer.alloc(MAX_BYTES + 1);
-  const descriptor = openSync(file, 'r');
-  let length = 0;
-  try {
-    for (let read = -1; read !== 0; length += Math.max(0, read))
-      read = readSync(descriptor, bytes, length, bytes.length - length, null);
-  } finally {
-    closeSync(descriptor);
-  }
-  if (length > MAX_BYTES)
-    throw new MetainfoError('ERR_LIMIT', `${file}: Expected a file of at most 1MiB.`, { path: file });
-  const lines: Buffer[] = [];
-  for (let start = 0; start <= length; ) {
-    const end = bytes.subarray(0, length).indexOf(0x0a, start);
-    lines.push(bytes.subarray(start, end < 0 ? length : end));
-    start = end < 0 ? length + 1 : end + 1;
-  }
-  return lines;
 }

@@ -1,6 +1,6 @@
 /** Finds season packs that lack episodes or mix releases. Wherever names leave a doubt, it stays silent. */
 import { shown } from '../../errors/errors.ts';
-import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
+import { type Finding, type FindingCode, listed, MAX_LISTED, warning } from './findings.ts';
 
 const VIDEO = /\.(?:avi|flv|m2ts|m4v|mkv|mov|mp4|mpe?g|ogm|ts|webm|wmv)$/i;
 /** Folders and words of videos that are no episodes. */
@@ -23,12 +23,11 @@ const RESOLUTION = /(?<![a-z\d])(?:480|540|576|720|1080|1440|2160)[pi](?![a-z\d]
 /** A bare `web` is also a word of titles. */
 const SOURCE =
   /(?<![A-Za-z\d])(?:[Ww][Ee][Bb]-?(?:[Dd][Ll]|[Rr][Ii][Pp])|WEB|[Hh][Dd][Tt][Vv]|[Bb]lu-?[Rr]ay|BLURAY|[Bb][Dd][Rr]ip|DVD(?:[Rr]ip)?)(?![A-Za-z\d])/g;
+/** The name of each source, by its first letter. */
+const SOURCES: Readonly<Record<string, string>> = { W: 'WEB', H: 'HDTV', B: 'Blu-ray', D: 'DVD' };
 const CODEC = /(?<![a-z\d])(?:[xh][ .]?26[45]|hevc|av1|xvid)(?![a-z\d])/gi;
 /** Ends of names that look like a group: `WEB-DL`, `DTS-HD`, `DTS-X`. */
 const NO_GROUP = /^(?:dl|hd|rip|ray|x)$/i;
-
-/** The values of a property of releases, each with the number of its episodes; null counts files that do not tell. */
-type Values = Map<string | null, number>;
 
 /** The episodes of one season of one show. */
 interface Season {
@@ -37,15 +36,15 @@ interface Season {
   number: number;
   folder: string;
   episodes: Set<number>;
-  /** The resolutions, sources and groups in each folder. */
-  releases: Map<string, [Values, Values, Values]>;
+  /** The resolutions, sources and groups in each folder; null stands for a file that does not tell. */
+  releases: Map<string, Set<string | null>[]>;
 }
 
 /** Collects the episodes of a torrent. Each path is looked at once, in time that grows with its length. */
 export class SeasonPacks {
   readonly #seasons = new Map<string, Season>();
   /** The episodes of each season of any show, those of extras too: a name that is written another way fills a gap. */
-  readonly #known = new Map<number, Set<number>>();
+  readonly #known = new Map<number, Uint8Array>();
   /** Videos without a number: each may be a missing episode. */
   #unnumbered = 0;
 
@@ -62,67 +61,51 @@ export class SeasonPacks {
       return;
     }
     const { number, episodes, title, rest } = found;
-    const known = this.#known.get(number) ?? new Set();
+    const known = this.#known.get(number) ?? new Uint8Array(MAX_EPISODE + 1);
     this.#known.set(number, known);
-    for (const episode of episodes) known.add(episode);
+    for (const episode of episodes) known[episode] = 1;
     // Specials have gaps by nature.
     if (isExtra || number === 0) return;
     const own = folders.findIndex((folder) => EPISODE.test(folder));
     const folder = folders.slice(0, own < 0 ? undefined : own).join('/');
     const show = title.replace(/[^\p{L}\p{N}]+/gu, ' ').trim();
     const key = `${show.toLowerCase() || folder}\0${number}`;
-    let season = this.#seasons.get(key);
-    if (!season) {
-      season = { show, number, folder, episodes: new Set(), releases: new Map() };
-      this.#seasons.set(key, season);
-    }
+    const season = this.#seasons.get(key) ?? { show, number, folder, episodes: new Set(), releases: new Map() };
+    this.#seasons.set(key, season);
     for (const episode of episodes) season.episodes.add(episode);
-    const values = season.releases.get(folder) ?? [new Map(), new Map(), new Map()];
+    const values = season.releases.get(folder) ?? [new Set(), new Set(), new Set()];
     season.releases.set(folder, values);
-    for (const [i, value] of releaseOf(rest).entries())
-      (values[i] as Values).set(value, ((values[i] as Values).get(value) ?? 0) + 1);
+    for (const [i, value] of releaseOf(rest).entries()) values[i]?.add(value);
   }
 
   finish(): Finding[] {
-    const counts = new Map([...this.#known].map(([number, episodes]) => [number, countsUpTo(episodes)]));
-    const findings: Record<'missing_episodes' | 'mixed_releases', Finding[]> = {
-      missing_episodes: [],
-      mixed_releases: [],
+    const packs = [...this.#seasons.values()].filter(({ episodes }) => episodes.size >= LEAST_EPISODES);
+    const missing = (season: Season) => missingIn(season, this.#known.get(season.number) as Uint8Array);
+    const countIn = (season: Season) => missing(season).reduce((sum, [from, to]) => sum + to - from + 1, 0);
+    const mixed = ({ releases }: Season) => [...releases.values()].flatMap(mixedValues).slice(0, 3);
+    const report = (
+      code: FindingCode,
+      seasons: readonly Season[],
+      text: (season: Season) => string,
+      advice: string,
+    ) => {
+      const first = seasons.slice(0, MAX_LISTED).map((season) => {
+        const about = `Season ${season.number}${season.show && ` of ${shown(season.show)}`}`;
+        return warning(code, season.folder || null, `${about}${text(season)}.`, { advice });
+      });
+      return listed(first, seasons.length, 'seasons with this problem');
     };
-    const total = { missing_episodes: 0, mixed_releases: 0 };
-    const add = (code: keyof typeof total, { folder }: Season, message: () => string, advice: string) => {
-      total[code] += 1;
-      if (total[code] <= MAX_LISTED) findings[code].push(warning(code, folder || null, message(), { advice }));
-    };
-    for (const season of this.#seasons.values()) {
-      if (season.episodes.size < LEAST_EPISODES) continue;
-      const about = `Season ${season.number}${season.show && ` of ${shown(season.show)}`}`;
-      const gaps = gapsOf(season.episodes);
-      const upTo = counts.get(season.number) as Uint16Array;
-      const isMissing = (n: number) => upTo[n] === upTo[n - 1];
-      const missing = gaps.reduce(
-        (sum, [a, b]) => sum + b - a + 1 - ((upTo[b] as number) - (upTo[a - 1] as number)),
-        0,
-      );
-      if (missing > this.#unnumbered)
-        add(
-          'missing_episodes',
-          season,
-          () => `${about}: ${missingText(gaps, isMissing, missing)}.`,
-          'Add what is missing, or check the filters.',
-        );
-      const mixed = [...season.releases.values()].flatMap(mixedText);
-      if (mixed.length > 0)
-        add(
-          'mixed_releases',
-          season,
-          () => `${about} mixes releases: ${mixed.slice(0, 3).join(', ')}.`,
-          'Take all episodes from one release.',
-        );
-    }
+    const withGaps = packs.filter((season) => countIn(season) > this.#unnumbered);
+    const ofMixed = packs.filter((season) => mixed(season).length > 0);
+    const mixedText = (season: Season) => ` mixes releases: ${mixed(season).join(', ')}`;
     return [
-      ...listed(findings.missing_episodes, total.missing_episodes, 'seasons with missing episodes'),
-      ...listed(findings.mixed_releases, total.mixed_releases, 'seasons of mixed releases'),
+      ...report(
+        'missing_episodes',
+        withGaps,
+        (season) => `: ${missingText(missing(season))}`,
+        'Add what is missing, or check the filters.',
+      ),
+      ...report('mixed_releases', ofMixed, mixedText, 'Take all episodes from one release.'),
     ];
   }
 }
@@ -154,63 +137,47 @@ function releaseOf(rest: string): [string | null, string | null, string | null] 
   const dash = rest.lastIndexOf('-');
   const [, group = ''] = /^-([a-z\d]{2,20})$/i.exec(rest.slice(dash)) ?? [];
   const hasGroup = dash > quality && group !== '' && !NO_GROUP.test(group);
-  return [
-    resolution?.[0].toLowerCase() ?? null,
-    source ? sourceName(source[0]) : null,
-    hasGroup ? group.toUpperCase() : null,
-  ];
-}
-
-function sourceName(text: string): string {
-  const first = text.charAt(0).toUpperCase();
-  return { W: 'WEB', H: 'HDTV', B: 'Blu-ray' }[first] ?? 'DVD';
-}
-
-/** How many episodes there are up to each number. */
-function countsUpTo(episodes: ReadonlySet<number>): Uint16Array {
-  const counts = new Uint16Array(MAX_EPISODE + 1);
-  for (let n = 1; n <= MAX_EPISODE; n += 1) counts[n] = (counts[n - 1] as number) + (episodes.has(n) ? 1 : 0);
-  return counts;
+  const name = SOURCES[source?.[0].charAt(0).toUpperCase() ?? ''] ?? null;
+  return [resolution?.[0].toLowerCase() ?? null, name, hasGroup ? group.toUpperCase() : null];
 }
 
 /**
- * The ranges between the episodes. A pack may begin anywhere, as the second half of a season does, but one that begins with episode 2
- * has lost the first.
+ * The ranges of episodes that nothing in the torrent has. A pack may begin anywhere, as the second half of a season does, but one that begins
+ * with episode 2 has lost the first.
  */
-function gapsOf(episodes: ReadonlySet<number>): [from: number, to: number][] {
+function missingIn({ episodes }: Season, known: Uint8Array): [from: number, to: number][] {
   const sorted = [...episodes].sort((a, b) => a - b);
-  let before = sorted[0] === 2 ? 0 : (sorted[0] as number);
-  const gaps: [number, number][] = [];
-  for (const n of sorted) {
-    if (n > before + 1) gaps.push([before + 1, n - 1]);
-    before = n;
+  const [lowest = 0, highest = 0] = [sorted[0], sorted.at(-1)];
+  const ranges: [number, number][] = [];
+  for (let n = lowest === 2 ? 1 : lowest; n < highest; n += 1) {
+    const last = ranges.at(-1);
+    if (known[n]) continue;
+    if (last?.[1] === n - 1) last[1] = n;
+    else ranges.push([n, n]);
   }
-  return gaps;
+  return ranges;
 }
 
-/** The most ranges or values that a message lists. */
-const MAX_NAMED = 4;
-
-function missingText(gaps: readonly [number, number][], isMissing: (n: number) => boolean, count: number): string {
-  const ranges: [number, number][] = [];
-  for (const [from, to] of gaps)
-    for (let n = from; n <= to; n += 1) {
-      const last = ranges.at(-1);
-      if (!isMissing(n)) continue;
-      if (last && last[1] === n - 1) last[1] = n;
-      else ranges.push([n, n]);
-    }
+function missingText(ranges: readonly [number, number][]): string {
   const texts = ranges.map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`));
-  return count === 1 ? `episode ${texts[0]} is missing` : `episodes ${joined(texts)} are missing`;
+  const isOne = texts.length === 1 && ranges[0]?.[0] === ranges[0]?.[1];
+  return isOne ? `episode ${texts[0]} is missing` : `episodes ${joined(texts)} are missing`;
 }
 
 /** The properties that differ among the episodes in one folder. A group counts only if every name has one. */
-function mixedText([resolutions, sources, groups]: [Values, Values, Values]): string[] {
-  return [resolutions, sources, groups.has(null) ? new Map() : groups].flatMap((values) => {
-    const names = [...values.keys()].filter((value) => value !== null);
+function mixedValues([resolutions = NONE, sources = NONE, groups = NONE]: readonly ReadonlySet<
+  string | null
+>[]): string[] {
+  return [resolutions, sources, groups.has(null) ? NONE : groups].flatMap((values) => {
+    const names = [...values].filter((value) => value !== null);
     return names.length > 1 ? [joined(names)] : [];
   });
 }
+
+const NONE: ReadonlySet<string | null> = new Set();
+
+/** The most ranges or values that a message lists. */
+const MAX_NAMED = 4;
 
 function joined(texts: readonly string[]): string {
   const first = texts.slice(0, MAX_NAMED);

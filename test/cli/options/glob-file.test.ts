@@ -46,7 +46,7 @@ describe('globsOfFiles', () => {
   });
 
   it('reports every line that is no glob, with its number', () => {
-    const text = problemsIn('*.nfo\n!keep\n[z-a]\n/root\n' + 'x'.repeat(5000));
+    const text = problemsIn(`*.nfo\n!keep\n[z-a]\n/root\n${'x'.repeat(5000)}`);
     assert.match(
       text,
       /^--exclude-from: globs:2: A ! would .*; globs:3: The pattern has an invalid range: \[z-a\]; globs:4: A path begins without a slash; globs:5: Expected a pattern of at most 4096 characters\.?$/,
@@ -63,7 +63,6 @@ describe('globsOfFiles', () => {
       code: 'ERR_INVALID_ARGUMENT',
       message: /missing: no such file.*; .*sub: /,
     });
-    assert.match(problemsIn('x'.repeat(2 ** 20 + 1)), /globs: Expected a file of at most 1MiB/);
     assert.deepEqual(globsIn('#'.repeat(2 ** 20)), []);
   });
 
