@@ -17,7 +17,7 @@ const KEPT =
 /** Endings of downloads that clients and browsers have not finished. */
 const UNFINISHED = /\.(?:part|partial|filepart|crdownload|aria2|!qb|!ut|!bt|bc!|xltd)$/i;
 
-/** What a name says about a file or folder that hardly belongs to a torrent; null for any other name. */
+/** Tells why a file or folder of this name hardly belongs to a torrent; null for any other name. */
 export function strayKind(name: string): 'system' | 'unfinished' | null {
   if (KEPT.test(name)) return 'system';
   return UNFINISHED.test(name) ? 'unfinished' : null;

@@ -10,7 +10,7 @@ const EXTRA_NAME = /(?<![a-z])(?:creditless|extras?|featurettes?|nced|ncop|proof
 
 /** `S01E02`, `s1 - ep 2` or `1x02`. */
 const EPISODE = /(?<![a-z\d])(?:s(\d{1,2})[ ._-]{0,3}ep?[ ._]?(\d{1,4})(?!\d)|(\d{1,2})x(\d{2,3})(?![\da-uwyz]))/i;
-/** What follows an episode of a file with several: `E03`, `-E03`, `-S01E03`, `-03`, `x03`. */
+/** A further episode of the same file: `E03`, `-E03`, `-S01E03`, `-03`, `x03`. */
 const NEXT =
   /(?:[ ._]?[-+&~]?[ ._]?(?:s\d{1,2}[ ._-]?ep?|\d{1,2}x|ep?)[ ._]?(\d{1,4})(?!\d)|[-x](\d{1,3})(?![\da-uwyz]))/iy;
 /** The most episodes in one file: a larger step is another number, as in `S01E01x264`. */
