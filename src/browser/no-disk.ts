@@ -44,10 +44,10 @@ export const fromSystemError: typeof import('../errors/system-error.ts')['fromSy
 /** No digests are known, and there is no cache. */
 export { hashAll as hashUnknown } from '../create/hash-files.ts';
 export const isWorthCaching: typeof import('../create/hash-unknown.ts')['isWorthCaching'] = () => true;
-/** Nothing is scanned. */
+/** These findings would make the bundle larger. */
 type OfScan = typeof import('../create/findings/scan-findings.ts');
-export const linkFindings: OfScan['linkFindings'] = () => [];
-export const leftOutFindings: OfScan['leftOutFindings'] = () => [];
+export const nodeFindings: OfScan['nodeFindings'] = async () => [];
+export const personalFindings: OfScan['personalFindings'] = () => [];
 export const withDiskAttrs: typeof import('../create/disk-attrs.ts')['withDiskAttrs'] = async (_draft, _found, given) =>
   given;
 /** A Blob takes longer to read than to hash. */

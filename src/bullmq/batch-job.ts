@@ -47,6 +47,7 @@ const FIELDS = [
   'similar',
   'skipUnreadable',
   'symlinks',
+  'systemFiles',
   'trackers',
   'urlList',
 ] as const;

@@ -194,7 +194,7 @@ export function relativeParts(entry: string, pathRoot: string): string[] | null 
 }
 
 /** The fields that say how the disk is read. */
-const POLICIES = ['symlinks', 'followOutside', 'skipUnreadable', 'hidden', 'attributes', 'normalize'];
+const POLICIES = ['symlinks', 'followOutside', 'skipUnreadable', 'hidden', 'systemFiles', 'attributes', 'normalize'];
 
 /** The fields of a draft that a torrent does not have. */
 const DRAFT_ONLY = [
@@ -300,6 +300,7 @@ const fields = sparse(
     followOutside: optional(Flag),
     skipUnreadable: optional(Flag),
     hidden: optional(Flag),
+    systemFiles: optional(Flag),
     attributes: optional(Flag),
     normalize: optional(choice('nfc')),
   } as unknown as Schema),

@@ -228,7 +228,7 @@ export class TorrentCreate implements Draft {
     const sources = sourceFiles(this.fields.sources ?? []);
     if ((named || sources.length > 0) && !clean)
       return [...(named ?? []), ...sources.map(({ path: parts }) => parts)].map((parts) => parts.join('/'));
-    const { isSingleFile, files } = await findFiles(this, { v1Order, systemFiles: !clean, sources, signal });
+    const { isSingleFile, files } = await findFiles(this, { v1Order, anyFiles: !clean, sources, signal });
     return files.map((file) => file.path.join('/') || (isSingleFile ? this.#singlePath() : ''));
   }
 

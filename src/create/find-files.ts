@@ -25,7 +25,7 @@ export interface FoundFiles {
 
 /** How {@link findFiles} scans and orders. */
 export interface FindOptions
-  extends Pick<ScanOptions, 'readable' | 'beneath' | 'systemFiles' | 'signal' | 'slot' | 'onProblem' | 'onLeftOut'> {
+  extends Pick<ScanOptions, 'readable' | 'beneath' | 'anyFiles' | 'signal' | 'slot' | 'onProblem' | 'onLeftOut'> {
   /** Order the files as v1 torrents do, instead of as a v2 tree. The order of a file list in the draft is kept. */
   v1Order: boolean;
   /** The sources of the draft. */
@@ -38,11 +38,9 @@ export interface FindOptions
  * @throws {MetainfoError} see {@link scan}; `ERR_DUPLICATE_PATH` for sources whose paths collide
  */
 export async function findFiles(draft: Draft, { v1Order, sources, ...options }: FindOptions): Promise<FoundFiles> {
-  const { exclude, include, symlinks, followOutside, skipUnreadable, hidden } = draft.fields;
-  const policies = { exclude, include, symlinks, followOutside, skipUnreadable, hidden };
   const named = namedPaths(draft);
   const isOnDisk = named !== null || sources.length === 0;
-  const found = isOnDisk ? await scan(draft.pathRoot, named, { ...policies, ...options }) : null;
+  const found = isOnDisk ? await scan(draft.pathRoot, named, { ...draft.fields, ...options }) : null;
   const asFound = withLinks(new FileTable<ContentFile>(found ?? []), found?.links ?? []);
   const scanned = draft.fields.normalize ? await composed(asFound) : asFound;
   // `paths` are sorted as `V1Hasher` sorts them; only a file list or tree of the draft has an order of its own.

@@ -186,6 +186,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'followOutside',
   'skipUnreadable',
   'hidden',
+  'systemFiles',
   'attributes',
 ]);
 

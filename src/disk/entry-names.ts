@@ -11,6 +11,18 @@ export function isSystemFile(name: string): boolean {
   return isSystemFileName(name) || isTemporary(name);
 }
 
+/** Names of files and folders that NAS systems, macOS, Windows and Linux desktops keep among the user's own. */
+const KEPT =
+  /^(?:\._.+|@(?:eadir|recycle|recently-snapshot)|\.@(?:__thumb|upload_cache)|#(?:recycle|snapshot)|\$recycle\.bin|system volume information|(?:eh)?thumbs\.db|desktop\.ini|lost\+found|\.(?:ds_store|fseventsd|spotlight-v100|trashes|trash-\d+|temporaryitems|documentrevisions-v100|appledouble|appledb|appledesktop|apdisk))$/i;
+/** Endings of downloads that clients and browsers have not finished. */
+const UNFINISHED = /\.(?:part|partial|filepart|crdownload|aria2|!qb|!ut|!bt|bc!|xltd)$/i;
+
+/** Tells why a file or folder of this name hardly belongs to a torrent; null for any other name. */
+export function strayKind(name: string): 'system' | 'unfinished' | null {
+  if (KEPT.test(name)) return 'system';
+  return UNFINISHED.test(name) ? 'unfinished' : null;
+}
+
 /** Requires a name that a torrent can hold (BEP 3: UTF-8), or any safe bytes. The error shows the bytes. */
 export function requireName(name: Buffer, text: string, folder: string, anyBytes = false): void {
   const problem = anyBytes || isUtf8(name) ? unsafeComponent(text) : NOT_UTF8;

@@ -12,7 +12,7 @@ import type { Slot } from '../hash/limiter.ts';
 import { diskPathBelow, type FileColumns, FileTable, pathBytes } from '../layout/file-table.ts';
 import { nameBytes, nameText } from '../text/name-bytes.ts';
 import { type BeneathOptions, requireBeneath } from './beneath.ts';
-import { isSystemFile, requireName } from './entry-names.ts';
+import { isSystemFile, requireName, strayKind } from './entry-names.ts';
 import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
 import { listInNode } from './list-in-node.ts';
 import { listNatively } from './list-natively.ts';
@@ -89,10 +89,17 @@ export interface ScanPolicies {
    * @default true
    */
   hidden?: boolean | undefined;
+  /**
+   * Add files and folders that NAS systems and macOS keep among others, such as `@eaDir` and `._name`, and unfinished downloads such as
+   * `name.part`. Files such as `.DS_Store` are left out in any case.
+   *
+   * @default true
+   */
+  systemFiles?: boolean | undefined;
 }
 
 /** Why a scan left out an entry: a system file or an unfinished output, or one of {@link ScanPolicies}. */
-export type LeftOutReason = 'system' | 'link' | 'unreadable' | 'hidden';
+export type LeftOutReason = 'system' | 'unfinished' | 'link' | 'unreadable' | 'hidden';
 
 export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: Callback };
 
@@ -102,7 +109,7 @@ export interface ScanOptions extends ScanFilter, ScanPolicies, Checked<BeneathOp
    *
    * @default false
    */
-  systemFiles?: boolean;
+  anyFiles?: boolean;
   /**
    * Add files whose names are not UTF-8, with paths as {@link nameText} gives them. They are errors otherwise.
    *
@@ -194,21 +201,26 @@ class Scanner {
     this.#options = options;
     this.problems = new ScanProblems(options.onProblem);
     this.#seen = mayRepeat ? new Set() : null;
-    const { exclude, include, hidden = true } = options;
+    const { exclude, include, hidden = true, systemFiles = true } = options;
+    const hasPolicy = !hidden || !systemFiles;
     const excluded = synchronous('exclude', exclude ?? (() => false));
     this.#filter =
-      exclude || include || !hidden
+      exclude || include || hasPolicy
         ? {
-            exclude: hidden ? excluded : (path) => excluded(path) || this.#isHidden(path),
+            exclude: hasPolicy ? (path) => excluded(path) || this.#isLeftOut(path) : excluded,
             include: synchronous('include', include ?? (() => true)),
           }
         : null;
   }
 
-  #isHidden(path: string): boolean {
-    const isHidden = path.startsWith('.', path.lastIndexOf('/') + 1);
-    if (isHidden) this.#options.onLeftOut?.(path, 'hidden');
-    return isHidden;
+  /** Whether a policy leaves out an entry because of its name. */
+  #isLeftOut(path: string): boolean {
+    const { hidden = true, systemFiles = true, onLeftOut } = this.#options;
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const isHidden = !hidden && name.startsWith('.');
+    const reason = isHidden ? 'hidden' : systemFiles ? null : strayKind(name);
+    if (reason) onLeftOut?.(path, reason);
+    return reason !== null;
   }
 
   /** Adds the paths that are named outright. A path within a folder that is named too counts once. */
@@ -323,7 +335,7 @@ class Scanner {
     // Ask first: an excluded entry has no problems.
     if (this.#filter?.exclude(relative)) return;
     if (!this.#try(() => requireName(name, text, shownFolder, this.#options.anyNames))) return;
-    const isSkipped = !this.#options.systemFiles && isSystemFile(text);
+    const isSkipped = !this.#options.anyFiles && isSystemFile(text);
     if (isSkipped && isRegularFile(status)) this.#options.onLeftOut?.(relative, 'system');
     const isIncluded = !isSkipped && (this.#filter?.include(relative) ?? true);
     const place = { path, disk: entryPath(other.disk, text), shown: shownBelow(start, path) };

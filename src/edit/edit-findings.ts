@@ -1,6 +1,7 @@
 /** Finds what is wrong with an edit: its name, trackers and other URLs, and what it should remove but the torrent does not have. */
 import { type Finding, warning } from '../create/findings/findings.ts';
 import { findingsOfName } from '../create/findings/name-findings.ts';
+import { personalFindings } from '../create/findings/scan-findings.ts';
 import { privateFindings, trackerFindings } from '../create/findings/tracker-findings.ts';
 import { shown } from '../errors/errors.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
@@ -17,14 +18,14 @@ export function editFindings(before: Torrent, after: Torrent, changes: TorrentCh
     urlList: [urlList ?? [], addWebseeds ?? []].flat(),
     httpseeds: [httpseeds ?? []].flat(),
   };
-  const [old, now] = [before, after].map(ofPrivate) as [Finding[], Finding[]];
+  const old = new Set(ofPrivacy(before).map(({ message }) => message));
   const known = [before.announce ?? '', ...(before.announceList ?? []).flat(), ...fields.trackers];
   const { bytes, infoBytes } = TorrentBase.bytesOf(before);
   const { name, extra, infoExtra } = changes;
   return [
     ...(name === undefined ? [] : findingsOfName(name)),
     ...trackerFindings({ fields, info: { updateUrl } }),
-    ...now.filter(({ code }) => old.every((finding) => finding.code !== code)),
+    ...ofPrivacy(after).filter(({ message }) => !old.has(message)),
     ...absent(removeTrackers, known, 'tracker'),
     ...absent(removeWebseeds, [...before.webseeds, ...fields.urlList], 'webseed'),
     ...absent(removedKeys(extra), extra ? keysIn(bytes, infoBytes) : [], 'key'),
@@ -36,8 +37,9 @@ const removedKeys = (extra: TorrentChanges['extra'] = {}) => Object.keys(extra).
 const keysIn = (bytes: Uint8Array, info?: Uint8Array) =>
   entriesOf(bytes, info).list.map(({ key }) => utf8Text(latin1Bytes(key)));
 
-function ofPrivate({ info, flatTrackers, nodes }: Torrent): Finding[] {
-  return info.private ? privateFindings(flatTrackers, nodes?.length ?? 0) : [];
+function ofPrivacy({ info, flatTrackers, nodes }: Torrent): Finding[] {
+  const ofPrivate = info.private ? privateFindings(flatTrackers, nodes?.length) : [];
+  return [...ofPrivate, ...personalFindings(info.private, flatTrackers)];
 }
 
 function absent(removed: readonly string[] | undefined, known: readonly string[], noun: string): Finding[] {

@@ -72,6 +72,7 @@ const UPDATE: OptionStructs<UpdateOptions> = {
   followOutside: Unchecked,
   skipUnreadable: Unchecked,
   hidden: Unchecked,
+  systemFiles: Unchecked,
   attributes: Unchecked,
   context: Unchecked,
   pieceLength: Unchecked,
@@ -148,8 +149,8 @@ async function updateTo(
   checked: Checked<UpdateOptions> & { version: 'v2' | 'hybrid'; job: Job },
 ): Promise<UpdateResult> {
   const root = await contentRoot(torrent, given);
-  const { include, exclude, followOutside, skipUnreadable, hidden, attributes } = checked;
-  const policies = { include, exclude, followOutside, skipUnreadable, hidden, attributes };
+  const { include, exclude, followOutside, skipUnreadable, hidden, systemFiles, attributes } = checked;
+  const policies = { include, exclude, followOutside, skipUnreadable, hidden, systemFiles, attributes };
   const known = new KnownFiles(torrent, checked);
   const draft = new TorrentCreate({
     pathRoot: root,

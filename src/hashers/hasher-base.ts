@@ -176,7 +176,7 @@ export abstract class HasherBase {
   async #process({ signal, onProgress, engine = defaultEngine() }: ProcessOptions, job: Job): Promise<Hash[]> {
     job.begin();
     const entries = this.paths.map((name) => name.split('/'));
-    const scanned = await untilAbort(signal, scan(this.pathRoot, entries, { signal, systemFiles: true }));
+    const scanned = await untilAbort(signal, scan(this.pathRoot, entries, { signal, anyFiles: true }));
     const files = scannedFiles(scanned);
     for (const [i, wanted] of this.paths.entries()) {
       this.#sizes.set(wanted, files[i]?.length ?? 0);

@@ -95,7 +95,7 @@ async function collect(search: Search, folder: string, owners: ReadonlyMap<strin
   const { options, slot, report, bySize, byPath } = search;
   const scanned = await scan(nodePath.resolve(folder), null, {
     symlinks: 'skip',
-    systemFiles: true,
+    anyFiles: true,
     anyNames: true,
     signal: options.signal,
     slot,

@@ -76,7 +76,7 @@ async function filesIn(
   const listed = await scan(folder, null, {
     ...options,
     symlinks: 'skip',
-    systemFiles: true,
+    anyFiles: true,
     anyNames: true,
     onLeftOut: (path) => odd.set(path, null),
     onProblem: (error) => {

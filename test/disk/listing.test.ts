@@ -143,7 +143,7 @@ describe('scans with both listings', { skip: !addon && 'there is no addon' }, ()
     const outer = await temporaryFolder(t);
     const options = fc.record({
       readable: fc.boolean(),
-      systemFiles: fc.boolean(),
+      anyFiles: fc.boolean(),
       hidden: fc.boolean(),
       symlinks: fc.constantFrom('follow', 'skip', 'store', 'error'),
     });

@@ -57,6 +57,38 @@ for (const engine of ENGINES)
     });
     after(() => restore());
 
+    it('leave out files of systems and unfinished downloads, which are added by default', async (t) => {
+      const root = await rootWith(t, {});
+      const stray = [
+        '#recycle/x',
+        '@eaDir/a@SynoEAStream',
+        'sub/._b',
+        'sub/film.mkv.part',
+        '.fseventsd/0',
+        'ehthumbs.db',
+      ];
+      const kept = ['@eaDirs/x', 'recycle', 'a.party', '.part', 'sub/.x', 'part'];
+      await writeTree(root, Object.fromEntries([...stray, ...kept, '.DS_Store'].map((name) => [name, 1])));
+      assert.deepEqual((await outcome(root, {})).files, [...NOTHING.files, ...stray, ...kept].sort());
+      const { files, leftOut } = await outcome(root, { systemFiles: false });
+      assert.deepEqual(files, [...NOTHING.files, ...kept.filter((name) => name !== '.part')].sort());
+      assert.deepEqual(
+        leftOut.map(([name, reason]) => `${name} ${reason}`),
+        [
+          '#recycle system',
+          '.DS_Store system',
+          '.fseventsd system',
+          '.part unfinished',
+          '@eaDir system',
+          'ehthumbs.db system',
+          'sub/._b system',
+          'sub/film.mkv.part unfinished',
+        ],
+      );
+      const both = await outcome(root, { systemFiles: false, hidden: false });
+      assert.equal(both.leftOut.find(([name]) => name === 'sub/._b')?.[1], 'hidden');
+    });
+
     it('leave out every link with skip: nothing is asked about its target', async (t) => {
       const root = await rootWith(t, {
         file: 'a',

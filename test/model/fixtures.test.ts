@@ -53,6 +53,7 @@ const OF_DRAFTS: readonly IssueCode[] = [
     'webseed_url',
     'windows_name',
   ] as const),
+  ...(['missing_episodes', 'mixed_releases', 'personal_tracker', 'public_tracker', 'unfinished_files'] as const),
   ...(['memory_limit', 'read_size', 'threads'] as const),
   ...(['magnet', 'magnet_escape', 'magnet_hash', 'magnet_length', 'magnet_peer', 'magnet_select'] as const),
 ];

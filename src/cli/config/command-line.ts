@@ -1,6 +1,7 @@
 /** Reads the options of a command line together with the configuration file. */
 import type { Command } from 'commander';
 import type { CreateOptions } from '../create/options.ts';
+import { globsOfFiles } from '../options/glob-file.ts';
 import { ruleFindings } from './hosts.ts';
 import { loadConfig } from './load.ts';
 import { resolveOptions } from './resolve-options.ts';
@@ -11,12 +12,14 @@ export type OptionsFor = (paths: readonly string[], own?: Partial<CreateOptions>
 /**
  * Reads the configuration for a parsed command.
  *
- * @throws {MetainfoError} as {@link loadConfig}; the function throws as {@link resolveOptions}
+ * @throws {MetainfoError} as {@link loadConfig} and {@link globsOfFiles}; the function throws as {@link resolveOptions}
  */
 export async function readCommandLine(command: Command): Promise<OptionsFor> {
   const config = await loadConfig(command.opts());
   const builtIn = optionsFrom(command, 'default');
   const given = optionsFrom(command, 'cli');
+  // One error instead of one for each of many torrents.
+  globsOfFiles(given.excludeFrom ?? []);
   return (paths, own = {}) => {
     const { options, rules } = resolveOptions({ builtIn, given: [given, own], paths }, config);
     return { ...options, ruleFindings: (plan) => ruleFindings(rules, options, plan) };

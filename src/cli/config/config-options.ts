@@ -3,7 +3,8 @@ import path from 'node:path';
 import { Command, Option } from 'commander';
 import { shown } from '../../errors/errors.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions, createOptions, VERSIONS } from '../create/options.ts';
-import { appended, PARSERS, parseFolder, parseOutput } from '../options/option-values.ts';
+import { collectGlobFile } from '../options/glob-file.ts';
+import { appended, PARSERS, parseFile, parseFolder, parseOutput } from '../options/option-values.ts';
 import { endsWithSlash, isStdout } from '../options/target.ts';
 import { RULE_KEYS } from './hosts.ts';
 
@@ -83,7 +84,7 @@ function formOf({ required, argChoices, parseArg }: Option, isRemovable: boolean
 /**
  * Parses a value of a configuration file with the parser of the option.
  *
- * @param folder Relative folders and outputs start here.
+ * @param folder Relative folders, files and outputs start here.
  * @throws {Error} with the reason
  */
 export function parseSetting({ form, option }: ConfigOption, value: unknown, folder: string): unknown {
@@ -95,7 +96,11 @@ export function parseSetting({ form, option }: ConfigOption, value: unknown, fol
   const texts = textsOf(form, value);
   if (texts === null) throw wrong();
   let parsed: unknown = form === 'list' || form === 'tiers' ? [] : undefined;
-  for (const text of texts) parsed = option.parseArg ? option.parseArg(text, parsed) : text;
+  const isFile = option.parseArg === collectGlobFile;
+  for (const text of texts) {
+    const word = isFile ? path.resolve(folder, parseFile(text)) : text;
+    parsed = option.parseArg ? option.parseArg(word, parsed) : text;
+  }
   if (option.parseArg !== parseFolder && option.parseArg !== parseOutput) return parsed;
   if (isStdout(parsed as string))
     throw new Error('expected a file or folder: only the command line can name standard output');

@@ -5,6 +5,7 @@ import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import { type Finding, warning } from '../../create/findings/findings.ts';
 import { describeLayout } from '../../create/findings/plan-report.ts';
 import { sourceFiles } from '../../create/sources/sources.ts';
+import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { powerOfTwoWithin } from '../../layout/piece-length.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
@@ -89,7 +90,11 @@ async function lengthBySize(
   return length === 'auto' ? {} : { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) };
 }
 
-function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {
+function unmatchedPattern({ option, glob, otherCase }: UnmatchedGlob): Finding {
+  if (otherCase !== null) {
+    const message = `${option} ${glob} matches nothing, but it matches ${shown(otherCase)} in another letter case.`;
+    return warning('pattern_unmatched', glob, message, { advice: 'Ignore the case with --ignore-case.' });
+  }
   const advice = 'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the path root.';
   return warning('pattern_unmatched', glob, `${option} ${glob} matches nothing.`, { advice });
 }

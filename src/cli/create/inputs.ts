@@ -6,6 +6,7 @@ import { parseWebUrl } from '../../create/sources/web-url.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { requireTorrentName } from '../../layout/safe-path.ts';
+import { flagText } from '../terminal/messages.ts';
 import { isStdin, openStdin } from '../terminal/standard-input.ts';
 import type { CreateOptions } from './options.ts';
 
@@ -50,8 +51,8 @@ export function foreignInput(paths: readonly string[], options: CreateOptions): 
     throw invalidArgument(
       `${what} must be the only input, because it gives a torrent of one file: create one torrent for each`,
     );
-  for (const option of ['exclude', 'include'] as const)
-    if (options[option]) throw invalidArgument(`--${option} works only with files on disk: omit it`);
+  for (const option of ['exclude', 'excludeFrom', 'include'] as const)
+    if (options[option]) throw invalidArgument(`${flagText(option)} works only with files on disk: omit it`);
   if (isStdin(first)) {
     if (options.targetPieces !== undefined || options.maxTorrentSize !== undefined)
       throw invalidArgument(

@@ -1,6 +1,6 @@
 /** The jobs of `metainfo create --each`, and what all lists of jobs have in common. */
 import path from 'node:path';
-import { type FolderNames, isSystemFile, namesIn } from '../../disk/entry-names.ts';
+import { type FolderNames, isSystemFile, namesIn, strayKind } from '../../disk/entry-names.ts';
 import { exists } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
@@ -46,7 +46,7 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
   const broken: BrokenJob[] = [];
   for (const folder of folders) {
     requireFolder(folder);
-    const { names, errors } = await contentNames(folder);
+    const { names, errors } = await contentNames(folder, given);
     for (const name of names) jobs.push(await jobOf([path.join(folder, name)], options));
     for (const error of errors) broken.push({ place: { path: error.path as string }, error });
   }
@@ -62,7 +62,10 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
  *
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_INVALID_ARGUMENT` for a file
  */
-export async function contentNames(folder: string): Promise<FolderNames> {
+export async function contentNames(
+  folder: string,
+  { systemFiles = true }: Pick<CreateOptions, 'systemFiles'> = {},
+): Promise<FolderNames> {
   const { names, errors } = await namesIn(folder).catch(async (error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && (await exists(folder))) {
       const message = `${folder} is a file, not a folder: omit --each, or name the folder that contains it`;
@@ -70,7 +73,8 @@ export async function contentNames(folder: string): Promise<FolderNames> {
     }
     throw fromSystemError(error, folder, 'read');
   });
-  const isContent = (name: string) => !name.startsWith('.') && !isSystemFile(name) && !/\.torrent$/i.test(name);
+  const isStray = (name: string) => isSystemFile(name) || (!systemFiles && strayKind(name) !== null);
+  const isContent = (name: string) => !name.startsWith('.') && !isStray(name) && !/\.torrent$/i.test(name);
   return {
     names: names.filter(isContent).sort(),
     errors: errors.filter(({ path: shown = '' }) => isContent(path.basename(shown))),

@@ -6,17 +6,22 @@ import { type Command, Option } from 'commander';
 import { componentsWithin } from '../../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies, SymlinkPolicy } from '../../disk/scan.ts';
 import { globMatcher } from './glob.ts';
+import { collectGlobFile, globsOfFiles } from './glob-file.ts';
 import { collect } from './option-values.ts';
 
 /** The options that choose content. */
 export interface ContentOptions {
   exclude?: string[];
   include?: string[];
+  excludeFrom?: string[];
+  ignoreCase?: boolean;
   symlinks?: SymlinkPolicy;
   followOutside?: boolean;
   skipUnreadable?: boolean;
   /** False with `--no-hidden`. */
   hidden?: boolean;
+  /** False with `--no-system-files`. */
+  systemFiles?: boolean;
   attributes?: boolean;
 }
 
@@ -26,6 +31,8 @@ export function contentOptions(command: Command, byDefault = 'follow them'): Com
     .optionsGroup('Content:')
     .option('--exclude <glob>', 'skip matching files and folders (repeatable)', collectGlob)
     .option('--include <glob>', 'add only matching files (repeatable)', collectGlob)
+    .option('--exclude-from <file>', 'skip what the globs of a file match, one per line (repeatable)', collectGlobFile)
+    .option('--ignore-case', 'match globs in any letter case')
     .addOption(
       new Option(
         '--symlinks <policy>',
@@ -35,13 +42,17 @@ export function contentOptions(command: Command, byDefault = 'follow them'): Com
     .option('--follow-outside', 'also follow symlinks that lead out of the folder')
     .option('--skip-unreadable', 'leave out files and folders that cannot be read')
     .option('--no-hidden', 'leave out files and folders whose names begin with a dot')
+    .option(
+      '--no-system-files',
+      'leave out files of NAS systems and macOS, such as @eaDir and ._*, and unfinished *.part',
+    )
     .option('--attributes', 'mark executable and hidden files (BEP 47; changes the infohash)');
 }
 
-/** The policies for links, unreadable and hidden files, as fields of the draft. */
+/** The policies for links, unreadable, hidden and system files, as fields of the draft. */
 export function policiesOf(options: ContentOptions): ScanPolicies & { attributes: boolean | undefined } {
-  const { symlinks, followOutside, skipUnreadable, hidden, attributes } = options;
-  return { symlinks, followOutside, skipUnreadable, hidden, attributes };
+  const { symlinks, followOutside, skipUnreadable, hidden, systemFiles, attributes } = options;
+  return { symlinks, followOutside, skipUnreadable, hidden, systemFiles, attributes };
 }
 
 /** Appends one glob. */
@@ -54,6 +65,8 @@ export function collectGlob(text: string, before?: string[]): string[] {
 export interface UnmatchedGlob {
   option: '--exclude' | '--include';
   glob: string;
+  /** A path that the glob would match in another letter case; null for none. */
+  otherCase: string | null;
 }
 
 /** A scan filter, and the globs that it has not used. */
@@ -70,56 +83,68 @@ export interface CountingFilter {
  * @param skipped Paths that never belong to the torrent: the torrent file, the output and the cache.
  */
 export async function countingFilter(
-  { exclude = [], include = [] }: Pick<ContentOptions, 'exclude' | 'include'>,
+  { exclude = [], include = [], excludeFrom = [], ignoreCase }: ContentOptions,
   pathRoot: string,
   skipped: readonly string[],
 ): Promise<CountingFilter> {
   const relative = await Promise.all(skipped.map((file) => relativeTo(pathRoot, file)));
   const skippedPaths = new Set(relative.filter((file) => file !== null));
-  if (exclude.length === 0 && include.length === 0) {
+  if (exclude.length + excludeFrom.length + include.length === 0) {
     // Without a filter, native threads scan everything at once.
     return {
       filter: skippedPaths.size === 0 ? {} : { exclude: (file) => skippedPaths.has(file) },
       unmatched: () => [],
     };
   }
-  const matchers = { '--exclude': matcher(exclude, pathRoot), '--include': matcher(include, pathRoot) };
+  const matchers = {
+    '--exclude': matcher(exclude, pathRoot, ignoreCase),
+    '--include': matcher(include, pathRoot, ignoreCase),
+  };
+  // A list that many torrents share need not match anything in each of them.
+  const shared = matcher(globsOfFiles(excludeFrom), pathRoot, ignoreCase);
   return {
     filter: {
-      exclude: (file) => skippedPaths.has(file) || matchers['--exclude'].matches(file),
+      exclude: (file) => skippedPaths.has(file) || matchers['--exclude'].matches(file) || shared.matches(file),
       ...(include.length > 0 && { include: matchers['--include'].matches }),
     },
     unmatched: () =>
       (['--exclude', '--include'] as const).flatMap((option) =>
-        [...matchers[option].unmatched].map((glob) => ({ option, glob })),
+        [...matchers[option].unmatched].map(([glob, otherCase]) => ({ option, glob, otherCase })),
       ),
   };
 }
 
 /** Tells which files globs match. While globs are unmatched, each of them looks at each file. */
-function matcher(globs: readonly string[], pathRoot: string) {
-  const unmatched = new Set(globs);
-  const compiled = globs.map((glob) => {
-    const pattern = glob.length > 1 && glob.endsWith('/') ? glob.slice(0, -1) : glob;
-    const test = globMatcher(pattern);
-    const isNamed = pattern.includes('/')
-      ? (file: string) => test(file)
-      : (file: string) => test(path.posix.basename(file));
-    const isInNamed = (file: string) =>
-      foldersAbove(file).some(isNamed) || (isNamed(file) && isFolderAt(path.join(pathRoot, file)));
-    return { glob, isMatch: pattern === glob ? isNamed : isInNamed };
-  });
+function matcher(globs: readonly string[], pathRoot: string, ignoreCase = false) {
+  const unmatched = new Map<string, string | null>(globs.map((glob) => [glob, null]));
+  const compiled = globs.map((glob) => ({
+    glob,
+    isMatch: fileTest(glob, pathRoot, ignoreCase),
+    isOtherCase: ignoreCase ? () => false : fileTest(glob, pathRoot, true),
+  }));
   const matches = (file: string): boolean => {
     let isMatch = false;
-    for (const { glob, isMatch: test } of compiled) {
+    for (const { glob, isMatch: test, isOtherCase } of compiled) {
       if (isMatch && !unmatched.has(glob)) continue;
-      if (!test(file)) continue;
+      if (!test(file)) {
+        if (unmatched.get(glob) === null && isOtherCase(file)) unmatched.set(glob, file);
+        continue;
+      }
       isMatch = true;
       unmatched.delete(glob);
     }
     return isMatch;
   };
   return { matches, unmatched };
+}
+
+/** Makes a test of files of one glob. */
+function fileTest(glob: string, pathRoot: string, ignoreCase: boolean): (file: string) => boolean {
+  const pattern = glob.length > 1 && glob.endsWith('/') ? glob.slice(0, -1) : glob;
+  const test = globMatcher(pattern, ignoreCase);
+  const isNamed = pattern.includes('/') ? test : (file: string) => test(path.posix.basename(file));
+  if (pattern === glob) return isNamed;
+  return (file) => foldersAbove(file).some(isNamed) || (isNamed(file) && isFolderAt(path.join(pathRoot, file)));
 }
 
 /** The folders that a path leads through. */

@@ -12,7 +12,7 @@ const MAX_ALTERNATIVES = 1000;
  *
  * @throws {InvalidArgumentError} if the glob is empty, too long or has an invalid range
  */
-export function globMatcher(glob: string): (path: string) => boolean {
+export function globMatcher(glob: string, ignoreCase = false): (path: string) => boolean {
   if (glob === '') throw new InvalidArgumentError("Expected a pattern such as '*.nfo'.");
   if (glob.length > MAX_GLOB) throw new InvalidArgumentError(`Expected a pattern of at most ${MAX_GLOB} characters.`);
   const isNegated = glob.length > 1 && glob.startsWith('!');
@@ -20,7 +20,7 @@ export function globMatcher(glob: string): (path: string) => boolean {
   const alternatives = pattern.includes('{') ? expand(pattern, { max: MAX_ALTERNATIVES + 1 }) : [pattern];
   if (alternatives.length > MAX_ALTERNATIVES)
     throw new InvalidArgumentError(`Expected a pattern whose braces have at most ${MAX_ALTERNATIVES} alternatives.`);
-  const compiled = alternatives.map(toRegExp);
+  const compiled = alternatives.map((alternative) => toRegExp(alternative, ignoreCase ? 'ui' : 'u'));
   return (path) => compiled.some((regexp) => regexp.test(path)) !== isNegated;
 }
 
@@ -30,7 +30,7 @@ export function globMatcher(glob: string): (path: string) => boolean {
 /** The end of a name. */
 const END = '(?=/|$)';
 
-function toRegExp(glob: string): RegExp {
+function toRegExp(glob: string, flags: string): RegExp {
   let groups = 0;
   // JavaScript has no atomic groups, but a lookahead is atomic, and the backreference takes what it has found.
   const atomic = (source: string): string => {
@@ -50,7 +50,7 @@ function toRegExp(glob: string): RegExp {
     else source += separator + atomic(`(?:[^/]+/)*?${names.map(nameSource).join('/')}${isLast ? '$' : END}`);
   }
   try {
-    return new RegExp(`^${source}$`, 'u');
+    return new RegExp(`^${source}$`, flags);
   } catch {
     throw new InvalidArgumentError(`The pattern has an invalid range: ${glob}`);
   }

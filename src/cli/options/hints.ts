@@ -77,7 +77,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 
 /** Options that a configuration can switch on or off, given with a value as in mkbrr: `--private=false`, `-p=false`. */
 const SWITCH =
-  /^(?:-p|--(?:attributes|entropy|follow-outside|hidden|magnet|padding|private|skip-unreadable|strict))=(.*)$/;
+  /^(?:-p|--(?:attributes|entropy|follow-outside|hidden|ignore-case|magnet|padding|private|skip-unreadable|strict|system-files))=(.*)$/;
 
 /** Our option for one of another program, which may have a value, and words as in `--pieceLength` or `--piece_length`. */
 export function hintFor(option: string, args: readonly string[] = []): string | undefined {

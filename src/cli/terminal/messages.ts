@@ -23,6 +23,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   removeWebseeds: '--remove-webseed',
   trackers: '--tracker',
   urlList: '--webseed',
+  systemFiles: '--no-system-files',
   version: '-k',
 };
 

@@ -17,7 +17,8 @@ const CLIENTS: Readonly<Record<TorrentVersion, readonly [message: string, advice
 
 /** One hint at the clients that cannot read a torrent of a version; nothing for v1. */
 export function clientFindings(version: TorrentVersion): Finding[] {
-  const [message, advice] = CLIENTS[version] ?? [];
-  if (!message || !advice) return [];
+  const client = CLIENTS[version];
+  if (!client) return [];
+  const [message, advice] = client;
   return [{ code: 'old_clients', severity: 'hint', path: null, message, advice, option: { version: 'v1' } }];
 }

@@ -15,7 +15,7 @@ import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
 import { nameFindings } from './name-findings.ts';
 import { limitFindings } from './reader-limits.ts';
-import { type LeftOut, leftOutFindings, linkFindings } from './scan-findings.ts';
+import { type LeftOut, nodeFindings } from './scan-findings.ts';
 import { SizesOf } from './torrent-sizes.ts';
 import { trackerFindings } from './tracker-findings.ts';
 
@@ -155,9 +155,8 @@ async function findingsOf({ draft, layout, sizes, problems, leftOut }: Known): P
   const errors = problems.map(({ error }) => findingOfError(error));
   // Private trackers accept some clients only, and old versions among them.
   const clients = layout && draft.info.private ? clientFindings(layout.version) : [];
-  const hints = [...leftOutFindings(leftOut), ...clients];
-  const links = layout ? linkFindings(layout.files) : [];
-  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...links, ...names, ...hints];
+  const ofNode = await nodeFindings(draft, layout, leftOut);
+  const findings = [...errors, ...warnings, ...trackerFindings(draft), ...ofNode, ...names, ...clients];
   return findings.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
 }
 

@@ -1,9 +1,61 @@
-/** Findings that only a scan of a disk has: links whose target is missing, and entries that were left out. */
+/**
+ * Findings that only Node has, because they need a disk or would make the bundle for browsers larger: links, entries that were left out or
+ * hardly belong to a torrent, season packs, and personal keys in trackers.
+ */
+import { strayKind } from '../../disk/entry-names.ts';
 import type { LeftOutReason } from '../../disk/scan.ts';
 import { shown } from '../../errors/errors.ts';
-import type { FileTable } from '../../layout/file-table.ts';
-import type { LaidOutFile } from '../torrent-layout.ts';
+import { type FileTable, pathsAt } from '../../layout/file-table.ts';
+import { nextRound } from '../../platform/node.ts';
+import type { Draft } from '../draft-fields.ts';
+import type { LaidOutFile, TorrentLayout } from '../torrent-layout.ts';
+import { SeasonPacks } from './episode-findings.ts';
 import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
+import { personalFindings } from './personal-trackers.ts';
+import { trackersOf } from './tracker-findings.ts';
+
+/** Files that are checked before the event loop runs again: it takes a few milliseconds. */
+const FILES_PER_SLICE = 2048;
+
+export { personalFindings };
+
+/**
+ * The findings about the files of a layout, the entries that were left out and the keys in trackers.
+ *
+ * @param layout Null if the files could not be listed.
+ */
+export async function nodeFindings(
+  { fields, info }: Draft,
+  layout: TorrentLayout | null,
+  leftOut: readonly LeftOut[],
+): Promise<Finding[]> {
+  const ofFiles = layout && !layout.isSingleFile ? await fileFindings(layout.files) : [];
+  const links = layout ? linkFindings(layout.files) : [];
+  return [...personalFindings(info.private, trackersOf(fields)), ...links, ...ofFiles, ...entryFindings(leftOut)];
+}
+
+/** Season packs that are not whole, and entries that hardly belong to a torrent. */
+async function fileFindings({ columns, length }: FileTable<LaidOutFile>): Promise<Finding[]> {
+  const packs = new SeasonPacks();
+  /** The topmost such entry of each path, with its kind. */
+  const strays = new Map<string, 'system' | 'unfinished'>();
+  for (let first = 0; first < length; first += FILES_PER_SLICE) {
+    if (first > 0) await nextRound();
+    for (const path of pathsAt(columns.paths, first, first + FILES_PER_SLICE)) {
+      const depth = path.findIndex((name) => strayKind(name) !== null);
+      if (depth < 0) packs.add(path);
+      else strays.set(path.slice(0, depth + 1).join('/'), strayKind(path[depth] as string) as 'system' | 'unfinished');
+    }
+  }
+  return [
+    ...packs.finish(),
+    ...entryFindings(
+      [...strays].map(([path, reason]) => ({ path, reason })),
+      STRAY,
+      'in the torrent',
+    ),
+  ];
+}
 
 /** As many links lead from one to the next at most, as in Linux. */
 const MAX_LINKS = 40;
@@ -58,8 +110,11 @@ export interface LeftOut {
   reason: LeftOutReason;
 }
 
+/** How a finding speaks of entries. */
+type About = Omit<Finding, 'path' | 'message'> & { what: string };
+
 /** How findings speak of entries that were left out. */
-const LEFT_OUT: Record<LeftOutReason, Pick<Finding, 'code' | 'severity' | 'advice'> & { what: string }> = {
+const LEFT_OUT: Record<LeftOutReason, About> = {
   unreadable: {
     code: 'left_out',
     severity: 'warning',
@@ -68,6 +123,12 @@ const LEFT_OUT: Record<LeftOutReason, Pick<Finding, 'code' | 'severity' | 'advic
   },
   link: { code: 'left_out', severity: 'hint', what: 'that are symbolic links', advice: '' },
   hidden: { code: 'left_out', severity: 'hint', what: 'with hidden names', advice: '' },
+  unfinished: {
+    code: 'unfinished_files',
+    severity: 'hint',
+    what: 'of unfinished downloads',
+    advice: 'Finish them if they belong to the torrent.',
+  },
   system: {
     code: 'system_files',
     severity: 'hint',
@@ -76,17 +137,38 @@ const LEFT_OUT: Record<LeftOutReason, Pick<Finding, 'code' | 'severity' | 'advic
   },
 };
 
-/** One finding for all entries that were left out for the same reason. */
-export function leftOutFindings(leftOut: readonly LeftOut[]): Finding[] {
-  return (Object.keys(LEFT_OUT) as LeftOutReason[]).flatMap((reason) => {
+/** How findings speak of entries that are in the torrent and hardly belong to it. */
+const STRAY: Partial<Record<LeftOutReason, About>> = {
+  unfinished: {
+    code: 'unfinished_files',
+    severity: 'warning',
+    what: 'of unfinished downloads',
+    advice: 'Finish them, or leave them out.',
+    option: { exclude: true, systemFiles: null },
+  },
+  system: {
+    code: 'system_files',
+    severity: 'hint',
+    what: 'of NAS or operating systems',
+    advice: 'Leave them out.',
+    option: { systemFiles: null },
+  },
+};
+
+/** One finding for all entries with the same reason. */
+export function entryFindings(
+  leftOut: readonly LeftOut[],
+  about: Partial<Record<LeftOutReason, About>> = LEFT_OUT,
+  end = 'left out',
+): Finding[] {
+  return Object.entries(about).flatMap(([reason, { what, ...finding }]) => {
     const paths = leftOut.flatMap((entry) => (entry.reason === reason ? [entry.path] : []));
     const [first] = paths;
     if (first === undefined) return [];
-    const { what, ...finding } = LEFT_OUT[reason];
     const names = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
     const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
     const count = paths.length === 1 ? '1 entry' : `${paths.length} entries`;
-    const message = `${count} ${what} left out: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
+    const message = `${count} ${what} ${end}: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
     return [{ ...finding, path: first, message }];
   });
 }

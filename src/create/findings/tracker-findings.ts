@@ -14,8 +14,7 @@ interface UrlList {
 
 /** The URLs of a draft that cannot work, and what contradicts `private`. A text that is no URL makes the creation fail. */
 export function trackerFindings({ fields, info }: Pick<Draft, 'fields' | 'info'>): Finding[] {
-  // The first tracker of the tiers stands in `announce` too.
-  const trackers = [fields.trackers ?? fields.announceList ?? fields.announce ?? []].flat(2);
+  const trackers = trackersOf(fields);
   const lists: UrlList[] = [
     { code: 'tracker_url', noun: 'tracker', schemes: ['http', 'https', 'udp', 'ws', 'wss'], urls: trackers },
     { code: 'webseed_url', noun: 'webseed', schemes: ['http', 'https', 'ftp'], urls: urlsOf(fields.urlList) },
@@ -23,11 +22,16 @@ export function trackerFindings({ fields, info }: Pick<Draft, 'fields' | 'info'>
     { code: 'update_url', noun: 'update URL', schemes: ['http', 'https'], urls: urlsOf(info.updateUrl) },
   ];
   const ofUrls = lists.flatMap((list) => [...list.urls.flatMap((url) => urlFindings(url, list)), ...duplicates(list)]);
-  return [...ofUrls, ...(info.private ? privateFindings(trackers, fields.nodes?.length ?? 0) : [])];
+  return [...ofUrls, ...(info.private ? privateFindings(trackers, fields.nodes?.length) : [])];
+}
+
+/** The trackers of a draft. The first one of the tiers stands in `announce` too. */
+export function trackersOf({ trackers, announceList, announce }: Draft['fields']): string[] {
+  return [trackers ?? announceList ?? announce ?? []].flat(2);
 }
 
 function urlsOf(value: string | readonly string[] | null | undefined): string[] {
-  return value == null ? [] : [value].flat();
+  return [value ?? []].flat();
 }
 
 /** A problem of a URL, as the end of a sentence about it, and the advice. */
@@ -76,25 +80,23 @@ function isOtherScheme(scheme: string, rest: string): boolean {
 /** Whether a text is several URLs. A webseed may have commas in its path, and any URL may have another in its query. */
 function holdsSeveral(url: string, noun: string): boolean {
   const [beforeQuery = ''] = url.split(/[?#]/, 1);
-  const separators = noun === 'tracker' ? /[\s,]/ : /\s/;
-  return separators.test(beforeQuery) || /\s/.test(url) || /:\/\/.*:\/\//s.test(beforeQuery);
+  const hasComma = noun === 'tracker' && beforeQuery.includes(',');
+  return hasComma || /\s/.test(url) || /:\/\/.*:\/\//s.test(beforeQuery);
 }
 
 /** URLs that are in their list before, also with another case of the scheme or host, or with the default port. */
 function duplicates({ code, noun, urls }: UrlList): Finding[] {
   const seen = new Set<string>();
   return urls.flatMap((url) => {
-    const key = urlKey(url);
-    const isSeen = seen.has(key);
-    seen.add(key);
-    if (!isSeen) return [];
+    const isNew = seen.size < seen.add(urlKey(url)).size;
+    if (isNew) return [];
     const message = `The ${noun} ${shown(url)} is given twice.`;
     return [warning(noun === 'tracker' ? 'duplicate_tracker' : code, url, message, { advice: 'Give it once.' })];
   });
 }
 
 /** Finds the trackers and nodes that a private torrent lacks or cannot use. */
-export function privateFindings(trackers: readonly string[], nodes: number): Finding[] {
+export function privateFindings(trackers: readonly string[], nodes = 0): Finding[] {
   const lonely = 'A private torrent gets its peers from trackers only, and this one has no tracker.';
   const toAdd = 'Add a tracker, or do not make the torrent private.';
   const unused = 'Clients do not use the DHT for a private torrent, but this one has DHT nodes.';

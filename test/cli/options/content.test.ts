@@ -66,4 +66,32 @@ describe('countingFilter', () => {
       assert.deepEqual([include?.('sub/x'), include?.('x')], [true, false]);
     }
   });
+
+  it('ignores the letter case on demand, and otherwise tells what would match', async () => {
+    const globs = { exclude: ['*.NFO', 'Sub/'], include: ['*.MKV'] };
+    const { filter, unmatched } = await countingFilter(globs, root, []);
+    for (const file of ['a.nfo', 'b.nfo', 'sub', 'c.mkv'])
+      assert.deepEqual([filter.exclude?.(file), filter.include?.(file)], [false, false], file);
+    assert.deepEqual(unmatched(), [
+      { option: '--exclude', glob: '*.NFO', otherCase: 'a.nfo' },
+      { option: '--exclude', glob: 'Sub/', otherCase: 'sub' },
+      { option: '--include', glob: '*.MKV', otherCase: 'c.mkv' },
+    ]);
+    writeFileSync(path.join(folder, 'texts'), '*.Txt');
+    const excludeFrom = [path.join(folder, 'texts')];
+    const ignoring = await countingFilter({ ...globs, excludeFrom, ignoreCase: true }, root, []);
+    const { exclude, include } = ignoring.filter;
+    assert.deepEqual(
+      [exclude?.('a.nfo'), exclude?.('sub/x'), exclude?.('x.tXT'), include?.('C.mkV')],
+      [true, true, true, true],
+    );
+    assert.deepEqual(ignoring.unmatched(), []);
+  });
+
+  it('leaves out what the globs of files match, and never says that one of them is unmatched', async () => {
+    writeFileSync(path.join(folder, 'shared'), '*.nfo\nnever\n');
+    const { filter, unmatched } = await countingFilter({ excludeFrom: [path.join(folder, 'shared')] }, root, []);
+    assert.deepEqual([filter.exclude?.('a.nfo'), filter.exclude?.('a.mkv'), filter.include], [true, false, undefined]);
+    assert.deepEqual(unmatched(), []);
+  });
 });
