@@ -5,6 +5,9 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { componentsWithin } from '../../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies, SymlinkPolicy } from '../../disk/scan.ts';
+import { type MetainfoError, shown } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
 import { globMatcher } from './glob.ts';
 import { collect } from './option-values.ts';
 
@@ -83,7 +86,8 @@ export async function countingFilter(
       unmatched: () => [],
     };
   }
-  const matchers = { '--exclude': matcher(exclude, pathRoot), '--include': matcher(include, pathRoot) };
+  const isFolder = (file: string) => isFolderAt(path.join(pathRoot, file));
+  const matchers = { '--exclude': matcher(exclude, isFolder), '--include': matcher(include, isFolder) };
   return {
     filter: {
       exclude: (file) => skippedPaths.has(file) || matchers['--exclude'].matches(file),
@@ -97,7 +101,7 @@ export async function countingFilter(
 }
 
 /** Tells which files globs match. While globs are unmatched, each of them looks at each file. */
-function matcher(globs: readonly string[], pathRoot: string) {
+function matcher(globs: readonly string[], isFolder: (file: string) => boolean) {
   const unmatched = new Set(globs);
   const compiled = globs.map((glob) => {
     const pattern = glob.length > 1 && glob.endsWith('/') ? glob.slice(0, -1) : glob;
@@ -105,8 +109,7 @@ function matcher(globs: readonly string[], pathRoot: string) {
     const isNamed = pattern.includes('/')
       ? (file: string) => test(file)
       : (file: string) => test(path.posix.basename(file));
-    const isInNamed = (file: string) =>
-      foldersAbove(file).some(isNamed) || (isNamed(file) && isFolderAt(path.join(pathRoot, file)));
+    const isInNamed = (file: string) => foldersAbove(file).some(isNamed) || (isNamed(file) && isFolder(file));
     return { glob, isMatch: pattern === glob ? isNamed : isInNamed };
   });
   const matches = (file: string): boolean => {
@@ -120,6 +123,36 @@ function matcher(globs: readonly string[], pathRoot: string) {
     return isMatch;
   };
   return { matches, unmatched };
+}
+
+/**
+ * Chooses files of a torrent (`--files`): as `--exclude` would match them, those that are named outright, and all files of the folders
+ * that match.
+ *
+ * @returns Their paths (null for all), the number of the others, and the globs that match nothing.
+ */
+export function wantedFiles({ files: all, nFiles }: Torrent, globs: readonly string[] | undefined) {
+  if (!globs) return { files: null, notWanted: 0, unmatched: [] as string[] };
+  const unmatched = new Set(globs);
+  const tests = globs.map((glob) => {
+    const { matches } = matcher([glob], () => false);
+    // A folder that a negated glob does not name may hold files that it does.
+    const placesOf = (file: string) => (glob.startsWith('!') ? [file] : [file, ...foldersAbove(file)]);
+    return { glob, test: (file: string) => placesOf(file).some((place) => place === glob || matches(place)) };
+  });
+  const isWanted = (path: string) => {
+    const named = tests.filter(({ test }) => test(path));
+    for (const { glob } of named) unmatched.delete(glob);
+    return named.length > 0;
+  };
+  const files = all.map(({ path: file }) => file).filter(isWanted);
+  return { files, notWanted: nFiles - files.length, unmatched: [...unmatched] };
+}
+
+/** The error about globs of `--files` that match nothing. */
+export function unmatchedFiles(globs: readonly string[]): MetainfoError {
+  const list = globs.map((glob) => shown(glob)).join(', ');
+  return invalidArgument(`--files matches no file of the torrent: ${list}. List them with metainfo show -v`);
 }
 
 /** The folders that a path leads through. */
