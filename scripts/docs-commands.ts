@@ -24,6 +24,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   show: ['reading'],
   validate: ['reading'],
   verify: ['verifying', 'many'],
+  diff: ['reading'],
   edit: ['editing'],
   update: ['updating'],
   upgrade: ['updating'],

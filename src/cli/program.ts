@@ -6,6 +6,7 @@ import { addCache } from './commands/cache.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';
 import { addCreate } from './commands/create.ts';
+import { addDiff } from './commands/diff.ts';
 import { addEdit } from './commands/edit.ts';
 import { addHashPart } from './commands/hash-part.ts';
 import { addJoin } from './commands/join.ts';
@@ -57,6 +58,7 @@ const COMMANDS: Readonly<Record<string, (command: Command) => void>> = {
   show: addShow,
   validate: addValidate,
   verify: addVerify,
+  diff: addDiff,
   edit: addEdit,
   update: addUpdate,
   upgrade: addUpgrade,

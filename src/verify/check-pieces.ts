@@ -1,5 +1,5 @@
 /** Hashes the pieces of a torrent that are at hand, and compares. */
-import { MetainfoError, shown } from '../errors/errors.ts';
+import { type MetainfoError, shown } from '../errors/errors.ts';
 import { Flag, invalidArgument, List, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
@@ -43,7 +43,7 @@ export interface CheckOptions extends ResourceOptions, WatchOptions {
   fast?: boolean | undefined;
   /**
    * Verify only these files, and files in these folders: paths in the torrent, with `/`. No other file is read. Pieces that also hold
-   * bytes of other files, which v1 torrents have, are reported as `uncheckedPieces`. {@link resumeData} needs a report of all files.
+   * bytes of other files, which v1 torrents have, are reported as `uncheckedPieces`. {@link resumeData} says that the other files are not wanted.
    *
    * @default all files
    */
@@ -90,10 +90,9 @@ function selectionOf({ files }: Torrent, paths: readonly string[]): Uint8Array {
 function versionOf({ torrentVersion }: Torrent, version: CheckOptions['version']): HashRequest['version'] {
   if (version === null || version === undefined) return torrentVersion;
   if (version !== 'v1' && version !== 'v2')
-    throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or null, not ${shown(version)}.`);
+    throw invalidArgument(`version must be v1, v2 or null, not ${shown(version)}`);
   if (torrentVersion === 'hybrid' || torrentVersion === version) return version;
-  const message = `A ${torrentVersion} torrent cannot be verified as ${version}: omit the option version.`;
-  throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+  throw invalidArgument(`A ${torrentVersion} torrent cannot be verified as ${version}: omit the option version`);
 }
 
 /**

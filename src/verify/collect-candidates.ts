@@ -1,14 +1,12 @@
 /** Collects the files that a torrent misses, and the files on disk that may have their content: those of the same size. */
-import nodePath from 'node:path';
 import { realPath } from '../disk/real-path.ts';
-import { type ScannedFile, scan } from '../disk/scan.ts';
 import type { MetainfoError } from '../errors/errors.ts';
 import type { Slot } from '../hash/limiter.ts';
-import { FileTable } from '../layout/file-table.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { type ContentPlace, targetOf } from './content-place.ts';
-import { type DiskFile, diskFileAt } from './matched-files.ts';
-import type { VerifyReport } from './report.ts';
+import { FolderIndex } from './folder-index.ts';
+import type { DiskFile } from './matched-files.ts';
+import type { VerifiedFile } from './report.ts';
 import type { VerifyOptions } from './verify.ts';
 
 /** The most files on disk that are listed for a file of the torrent. */
@@ -40,7 +38,8 @@ export interface Search {
   torrent: Torrent;
   /** Without symbolic links. */
   place: ContentPlace;
-  report: VerifyReport;
+  /** The report of each file; undefined for those that are not wanted, with the option `files`. */
+  files: readonly (VerifiedFile | undefined)[];
   options: VerifyOptions;
   slot: Slot;
   /** By the index of the file in the torrent. */
@@ -53,25 +52,35 @@ export interface Search {
   bytesRead: number;
 }
 
-/** Starts a search: looks in folders for files that have the size of a missing or damaged one. */
+/**
+ * Starts a search: looks for files that have the size of a missing or damaged one.
+ *
+ * @param folder The content's own folder; null if the content is a file, or does not exist.
+ * @param indexOf Gives the other folders, once something is missing.
+ */
 export async function collectCandidates(
-  given: Pick<Search, 'torrent' | 'place' | 'report' | 'options' | 'slot'>,
-  folders: readonly string[],
+  given: Pick<Search, 'torrent' | 'place' | 'files' | 'options' | 'slot'>,
+  folder: string | null,
+  indexOf: (slot: Slot) => Promise<FolderIndex>,
 ): Promise<Search> {
   const wanted = wantedFiles(given);
   const bySize = new Map([...wanted.values()].map(({ length }): [number, Candidate[]] => [length, []]));
   const search: Search = { ...given, wanted, bySize, byPath: new Map(), skipped: new Map(), bytesRead: 0 };
   if (wanted.size === 0) return search;
   const owners = await ownersOf(search);
-  for (const folder of folders) await collect(search, folder, owners);
+  const { options, slot } = search;
+  const own = await FolderIndex.of(folder === null ? [] : [folder], { signal: options.signal, slot });
+  for (const one of [own, await indexOf(search.slot)]) collect(search, one, owners);
   return search;
 }
 
-function wantedFiles({ torrent, place, report }: Pick<Search, 'torrent' | 'place' | 'report'>): Search['wanted'] {
+function wantedFiles({ torrent, place, files }: Pick<Search, 'torrent' | 'place' | 'files'>): Search['wanted'] {
   const wanted: Search['wanted'] = new Map();
-  for (const [i, { path, length, status, foundAs }] of report.files.entries()) {
+  for (const [i, file] of files.entries()) {
+    if (!file) continue;
+    const { path, length, status, foundAs } = file;
     const isLink = torrent.files[i]?.attr?.includes('l') ?? false;
-    const isInPlace = status === 'complete' && foundAs === undefined;
+    const isInPlace = (status === 'complete' || status === 'unchecked') && foundAs === undefined;
     if (isInPlace || length === 0 || isLink) continue;
     wanted.set(i, { path, to: targetOf(place, i), length, proven: [], unproven: [] });
   }
@@ -79,10 +88,11 @@ function wantedFiles({ torrent, place, report }: Pick<Search, 'torrent' | 'place
 }
 
 /** The indexes of files in the torrent that are in their places and have a wanted size, by their real paths. */
-async function ownersOf({ report, place, bySize }: Search): Promise<Map<string, number>> {
+async function ownersOf({ torrent, files, place, bySize }: Search): Promise<Map<string, number>> {
   const owners = new Map<string, number>();
-  for (const [i, { status, length }] of report.files.entries()) {
-    if ((status !== 'complete' && status !== 'partial') || !bySize.has(length)) continue;
+  for (const [i, { length }] of torrent.files.entries()) {
+    const status = files[i]?.status;
+    if (status === 'missing' || status === 'wrong-size' || status === 'unreadable' || !bySize.has(length)) continue;
     const real = await realPath(targetOf(place, i)).catch(() => null);
     // Links may lead from several places to one file: it belongs where it is good.
     if (real !== null && (status === 'complete' || !owners.has(real))) owners.set(real, i);
@@ -90,29 +100,20 @@ async function ownersOf({ report, place, bySize }: Search): Promise<Map<string, 
   return owners;
 }
 
-/** Adds the files of a folder that have a wanted size. */
-async function collect(search: Search, folder: string, owners: ReadonlyMap<string, number>): Promise<void> {
-  const { options, slot, report, bySize, byPath } = search;
-  const scanned = await scan(nodePath.resolve(folder), null, {
-    symlinks: 'skip',
-    anyFiles: true,
-    anyNames: true,
-    signal: options.signal,
-    slot,
-    onProblem: (error) => skip(search, error),
-  });
-  const table = new FileTable<ScannedFile>(scanned);
-  for (const [i, length] of table.lengths.entries()) {
-    const candidates = bySize.get(length);
-    if (!candidates) continue;
-    const file = diskFileAt(table, i);
-    if (byPath.has(file.diskPath)) continue;
-    const owner = owners.get(file.diskPath) ?? null;
-    const isInPlace = owner !== null && report.files[owner]?.status === 'complete';
-    const candidate = { file, owner, isInPlace };
-    byPath.set(file.diskPath, candidate);
-    candidates.push(candidate);
-  }
+/** Adds the files that have a wanted size. */
+function collect(search: Search, index: FolderIndex, owners: ReadonlyMap<string, number>): void {
+  const { files, bySize, byPath } = search;
+  for (const error of index.problems) skip(search, error);
+  for (const [size, candidates] of bySize)
+    for (const file of index.filesOf(size)) {
+      if (byPath.has(file.diskPath)) continue;
+      const owner = owners.get(file.diskPath) ?? null;
+      // A file that is not wanted stays where it is: nothing shows that it is not good.
+      const isInPlace = owner !== null && (files[owner]?.status ?? 'complete') === 'complete';
+      const candidate = { file, owner, isInPlace };
+      byPath.set(file.diskPath, candidate);
+      candidates.push(candidate);
+    }
 }
 
 /** The problems of entries that are no files, or are gone. */

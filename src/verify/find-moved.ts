@@ -1,19 +1,20 @@
 /** Finds content that was renamed or moved: files of the same size as missing ones, with the hashes that the torrent has. */
-import { stat } from 'node:fs/promises';
 import { realPath } from '../disk/real-path.ts';
 import type { MetainfoError } from '../errors/errors.ts';
-import { checkArgument, checkedPath, checkOptions, List } from '../errors/guard.ts';
-import { throwSystemError } from '../errors/system-error.ts';
+import { type Checked, checkArgument, checkedPath, checkOptions, List } from '../errors/guard.ts';
+import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { factsOf, type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
+import { hashingOf } from './check-pieces.ts';
 import { chooseMoved } from './choose-moved.ts';
 import { collectCandidates, type Search } from './collect-candidates.ts';
 import { type ContentPlace, placeAt, placeOf, targetOf } from './content-place.ts';
+import { FolderIndex, requireFolders } from './folder-index.ts';
 import { missingFiles } from './missing-files.ts';
 import { pieceLayoutOf } from './piece-layout.ts';
 import { proveCandidates } from './prove-candidates.ts';
-import { reportOf, type VerifyReport } from './report.ts';
+import { reportedFiles, reportOf, type VerifyReport } from './report.ts';
 import { VERIFY, type VerifyOptions, verifyInQueue } from './verify.ts';
 
 /** Options of {@link findMoved}. */
@@ -121,46 +122,66 @@ export async function findMoved(
   const path = checkedPath(content);
   const folders = checkArgument<readonly unknown[]>('folders', searched, List).map(checkedPath);
   const checked = checkOptions(options, FIND);
-  return track('findMoved', (job) => find(torrent, path, folders, checked, job));
+  return track('findMoved', async (job) => {
+    // Before the verification, which may take hours. Without missing files, nothing else would look at the folders.
+    await requireFolders(folders);
+    const indexOf = (slot: Slot) => FolderIndex.of(folders, { signal: checked.signal, slot });
+    return find(torrent, path, indexOf, checked, job);
+  });
 }
 
+/** Looks in folders that were listed before: see {@link findMoved}. */
+export async function findIndexed(
+  torrent: Torrent,
+  path: string,
+  index: FolderIndex,
+  options: FindMovedOptions,
+): Promise<FoundContent> {
+  const checked = checkOptions(options, FIND);
+  return track('findMoved', (job) => find(torrent, path, async () => index, checked, job));
+}
+
+/** @param indexOf Gives the folders once something is missing. */
 async function find(
   torrent: Torrent,
   path: string,
-  folders: readonly string[],
-  options: FindMovedOptions,
+  indexOf: (slot: Slot) => Promise<FolderIndex>,
+  options: Checked<FindMovedOptions>,
   job: Job,
 ): Promise<FoundContent> {
-  // Before the verification, which may take hours. Without missing files, nothing else would look at the folders.
-  for (const folder of folders) await stat(folder).catch(throwSystemError(folder, 'read'));
   const real = await realPath(path).catch(() => null);
   const place = real === null ? placeAt(torrent, path) : await placeOf(torrent, real);
-  const report = real === null ? nothingOf(torrent) : await verifyInQueue(torrent, path, options, job);
-  const all = real !== null && place.isFolder ? [path, ...folders] : folders;
+  const report = real === null ? nothingOf(torrent, options) : await verifyInQueue(torrent, path, options, job);
+  const files = reportedFiles(torrent.files, report) as NonNullable<ReturnType<typeof reportedFiles>>;
   return jobLimiter.run(options.signal, async (slot) => {
     job.begin();
     job.describe(factsOf(torrent));
-    const search = await collectCandidates({ torrent, place, report, options, slot }, all);
+    const folder = real !== null && place.isFolder ? path : null;
+    const search = await collectCandidates({ torrent, place, files, options, slot }, folder, indexOf);
     await proveCandidates(search);
-    return foundContent(search);
+    return foundContent(search, report);
   });
 }
 
 /** The report of content that does not exist. */
-function nothingOf(torrent: Torrent): VerifyReport {
-  const map = pieceLayoutOf(torrent);
-  return reportOf(missingFiles(torrent), map, { good: new Uint8Array(map.pieceCount), sample: null });
+function nothingOf(torrent: Torrent, options: FindMovedOptions): VerifyReport {
+  const { selected, version } = hashingOf(torrent, options);
+  const map = pieceLayoutOf(torrent, version);
+  const matched = missingFiles(torrent);
+  matched.select(selected);
+  return reportOf(matched, map, { good: new Uint8Array(map.pieceCount), sample: null });
 }
 
 /** The empty files of a torrent that are not there; stored links are no such files. */
 export function missingEmpty({ files }: Torrent, report: VerifyReport, place: ContentPlace): FoundContent['empty'] {
-  return report.files.flatMap(({ path, length, status }, i) =>
-    length === 0 && status !== 'complete' && !files[i]?.attr?.includes('l') ? [{ path, to: targetOf(place, i) }] : [],
-  );
+  return (reportedFiles(files, report) ?? []).flatMap((file, i) => {
+    const isMissing = file?.length === 0 && file.status !== 'complete' && !files[i]?.attr?.includes('l');
+    return isMissing ? [{ path: file.path, to: targetOf(place, i) }] : [];
+  });
 }
 
-function foundContent(search: Search): FoundContent {
-  const { torrent, report, place, skipped, bytesRead } = search;
+function foundContent(search: Search, report: VerifyReport): FoundContent {
+  const { torrent, place, skipped, bytesRead } = search;
   const absent = [...search.wanted.values()].filter(({ proven }) => proven.length === 0);
   return {
     report,

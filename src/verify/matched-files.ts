@@ -222,8 +222,8 @@ export function indexOthers(
   return others.map(([, entry]) => entry);
 }
 
-/** The endings that clients give to files which are not complete: qBittorrent; Transmission and others. */
-const UNFINISHED = ['.!qB', '.part'];
+/** The endings that clients give to files which are not complete: qBittorrent; Transmission and others; µTorrent. */
+export const UNFINISHED = ['.!qB', '.part', '.!ut'];
 
 /** Finds other paths under which clients leave a file: for the index of a file, the most likely one first. */
 function otherNames({ torrent, names }: WantedNames): (index: number) => string[] {

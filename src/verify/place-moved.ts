@@ -1,7 +1,8 @@
 /** Puts files that were found elsewhere where a torrent wants them: links or renames them. It never replaces other content. */
-import type { Stats } from 'node:fs';
-import { link, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { createReadStream, createWriteStream, type Stats } from 'node:fs';
+import { constants, copyFile, link, lstat, mkdir, open, rename, rm, symlink, utimes } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
 import { isTemporary, NO_LINKS, temporaryName } from '../disk/write-file.ts';
@@ -12,6 +13,10 @@ import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 import { isSameTime } from '../hash/read.ts';
 import { systemPath } from '../hash/system-path.ts';
 import type { FoundContent, MovedFile } from './find-moved.ts';
+
+const HOW = ['link', 'rename', 'symlink', 'reflink', 'copy'] as const;
+
+type PlaceMode = (typeof HOW)[number];
 
 /** Options of {@link placeMoved}. */
 export interface PlaceMovedOptions {
@@ -55,7 +60,9 @@ export interface FailedPlacing {
  * beside them: another search and another call finish its work.
  *
  * @param found The result of {@link findMoved}, or a part of its files.
- * @param how `link` makes hard links, so that each file has both names; `rename` moves the files. Both need one file system.
+ * @param how `link` makes hard links, so that each file has both names; `rename` moves the files. Both need one file system. `symlink`
+ *   makes symbolic links to absolute paths, which a verification with `followOutside` reads. `reflink` makes copies that share their
+ *   blocks on disk until either changes, where the file system can (such as Btrfs, XFS and APFS); `copy` makes copies.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; `ERR_ABORTED`, after which each file is at its old or its new path
  * @example
  * ```ts
@@ -74,12 +81,22 @@ export interface FailedPlacing {
  */
 export async function placeMoved(
   found: Pick<FoundContent, 'moved' | 'empty' | 'root'>,
-  how: 'link' | 'rename',
+  how: 'link' | 'rename' | 'symlink' | 'reflink' | 'copy',
   options: PlaceMovedOptions = {},
 ): Promise<PlacedContent> {
   checkArgument('found', found, Found);
-  checkArgument('how', how, oneOf('link', 'rename'));
-  const placer = new Placer(found.root, how, checkOptions(options, PLACE));
+  checkArgument('how', how, oneOf(...HOW));
+  return placeFound(found, how, checkOptions(options, PLACE));
+}
+
+/** See {@link placeMoved}. @param linked The files that got or lost a name since they were listed: device and inode. */
+export async function placeFound(
+  found: PlacedFiles,
+  how: PlaceMode,
+  options: PlaceMovedOptions,
+  linked = new Set<string>(),
+): Promise<PlacedContent> {
+  const placer = new Placer(found.root, how, options, linked);
   await placer.place(found.moved);
   for (const one of found.empty) await placer.attempt(one.path, () => placer.makeEmpty(one.to));
   return placer;
@@ -90,17 +107,18 @@ class Placer implements PlacedContent {
   readonly placed: string[] = [];
   readonly failed: PlacedContent['failed'] = [];
   readonly #root: string;
-  readonly #how: 'link' | 'rename';
+  readonly #how: PlaceMode;
   readonly #options: PlaceMovedOptions;
   /** The files that got or lost a name here, which changes their `ctimeMs`. */
-  readonly #linked = new Set<string>();
+  readonly #linked: Set<string>;
   /** The files that a swap which was killed has left under a second name. */
   readonly #left = new Set<string>();
 
-  constructor(root: string, how: 'link' | 'rename', options: PlaceMovedOptions) {
+  constructor(root: string, how: PlaceMode, options: PlaceMovedOptions, linked: Set<string>) {
     this.#root = root;
     this.#how = how;
     this.#options = options;
+    this.#linked = linked;
   }
 
   /** Does something for a path, and notes the result. */
@@ -110,7 +128,7 @@ class Placer implements PlacedContent {
       await place();
       this.#note(path);
     } catch (error) {
-      if (!(error instanceof MetainfoError)) throw error;
+      if (!(error instanceof MetainfoError) || error.code === 'ERR_ABORTED') throw error;
       this.failed.push({ path, error });
     }
   }
@@ -133,8 +151,9 @@ class Placer implements PlacedContent {
     }
     for (const { from } of waiting.filter(isLeft))
       this.#left.add(idOf(await lstat(systemPath(from)).catch(() => null)));
+    const leavesNone = this.#how === 'rename' || this.#how === 'link';
     // A file in the way that is put elsewhere goes first. A shared file stays where it is.
-    const sources = new Set(waiting.filter(({ isShared }) => !isShared).map(({ from }) => from));
+    const sources = new Set(waiting.filter(({ isShared }) => leavesNone && !isShared).map(({ from }) => from));
     for (let before = Infinity; waiting.length > 0 && waiting.length < before; ) {
       before = waiting.length;
       const blocked: MovedFile[] = [];
@@ -159,6 +178,8 @@ class Placer implements PlacedContent {
     const { from, to } = one;
     const target = await this.#targetOf(to);
     const hashed = await this.#requireHashed(one);
+    if (this.#how === 'symlink') return written(target, symlink(systemPath(from), systemPath(target), 'file'));
+    if (this.#how === 'copy' || this.#how === 'reflink') return this.#copy(one, target, hashed);
     const isRename = this.#how === 'rename';
     if (isRename && (await this.#isSecondName(target, one)))
       return written(target, rename(systemPath(from), systemPath(target)));
@@ -166,7 +187,7 @@ class Placer implements PlacedContent {
       if (isRename) await written(from, rm(systemPath(from)));
       return;
     }
-    if (!isRename) throw noLinks(from, target);
+    if (!isRename) throw noLinks(from, target, ' Choose symlink, reflink or copy instead.');
     await renameToFree(from, target);
     if (idOf(await lstat(systemPath(target))) === idOf(hashed)) return;
     await rename(systemPath(target), systemPath(from)).catch(() => {});
@@ -205,6 +226,35 @@ class Placer implements PlacedContent {
     if (idOf(made) === idOf(hashed) && made.size === hashed.size && made.mtimeMs === hashed.mtimeMs) return true;
     await rm(systemPath(target)).catch(() => {});
     throw changed(from);
+  }
+
+  /** Copies a file to a temporary name, and gives it its name once it is whole. */
+  async #copy(one: MovedFile, target: string, { mode, atime, mtime }: Stats): Promise<void> {
+    const [source, temporary] = [systemPath(one.from), nodePath.join(nodePath.dirname(target), temporaryName())];
+    const copied = systemPath(temporary);
+    if (await lstat(systemPath(target)).catch(() => null)) throw inTheWay(target);
+    try {
+      if (this.#how === 'reflink')
+        await copyFile(source, copied, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
+      else {
+        const { signal } = this.#options;
+        const to = createWriteStream(copied, { flags: 'wx', mode, flush: true });
+        await pipeline(createReadStream(source), to, { ...(signal && { signal }) });
+      }
+      await utimes(copied, atime, mtime);
+      await this.#requireHashed(one);
+      await link(copied, systemPath(target)).catch(async (error: unknown) => {
+        if (!NO_LINKS.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+        await renameToFree(temporary, target);
+      });
+    } catch (error) {
+      throwIfAborted(this.#options.signal);
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (this.#how === 'reflink' && NO_REFLINKS.has(code)) throw noReflink(one.from, target, error);
+      throw error instanceof MetainfoError ? error : writeError(error, target);
+    } finally {
+      await rm(copied, { force: true }).catch(() => {});
+    }
   }
 
   /** Whether the file in the way has another name, which a swap gave it that was killed: then its content is not lost. */
@@ -268,6 +318,14 @@ async function realFolder(folder: string): Promise<string> {
   return nodePath.join(real, nodePath.relative(existing, nodePath.resolve(folder)));
 }
 
+/** The errors of a file system that has no copies on write, or of two file systems. */
+const NO_REFLINKS = new Set(['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EINVAL', 'ENOTTY']);
+
+function noReflink(from: string, target: string, cause: unknown): MetainfoError {
+  const message = `There can be no reflink of ${from} at ${target}: they are on other file systems, or theirs has no reflinks. Choose link, symlink or copy instead.`;
+  return new MetainfoError('ERR_WRITE', message, { path: target, cause });
+}
+
 /** Renames where there are no hard links. The system offers no rename that keeps an existing file, so this one looks first. */
 async function renameToFree(from: string, target: string): Promise<void> {
   if (await lstat(systemPath(target)).catch(() => null)) throw inTheWay(target);
@@ -312,8 +370,8 @@ function inTheWay(target: string): MetainfoError {
   return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target });
 }
 
-function noLinks(from: string, target: string): MetainfoError {
-  const message = `There can be no hard link from ${from} to ${target}: they are on other file systems, theirs has no hard links, or the system allows none to a file of another user.`;
+function noLinks(from: string, target: string, advice = ''): MetainfoError {
+  const message = `There can be no hard link from ${from} to ${target}: they are on other file systems, theirs has no hard links, or the system allows none to a file of another user.${advice}`;
   return new MetainfoError('ERR_WRITE', message, { path: target });
 }
 

@@ -11,7 +11,6 @@ import { hashCandidates } from './hash-candidates.ts';
 import { followed } from './match-files.ts';
 import { type DiskFile, rangeOf } from './matched-files.ts';
 import { type PieceInterval, type PieceLayout, v1PieceLayout } from './piece-layout.ts';
-import type { VerifiedFile } from './report.ts';
 
 /** The lists of files that have some hashes, by these hashes in hex. */
 type ByHashes = Map<string, Candidate[]>;
@@ -58,9 +57,10 @@ async function proveV2(search: Search): Promise<void> {
   const byRoot: ByHashes = new Map();
   for (const [index, wanted] of search.wanted) shareList(wanted, byRoot, rootOf(index));
   const candidates = [...search.byPath.values()];
-  // The verification has read those that are in their place.
-  for (const one of candidates) if (one.isInPlace) byRoot.get(rootOf(one.owner as number))?.push(one);
-  const others = candidates.filter(({ isInPlace }) => !isInPlace);
+  // The verification has read those that are in their place, if they are wanted.
+  const isRead = ({ isInPlace, owner }: Candidate) => isInPlace && search.files[owner as number] !== undefined;
+  for (const one of candidates) if (isRead(one)) byRoot.get(rootOf(one.owner as number))?.push(one);
+  const others = candidates.filter((one) => !isRead(one));
   await compare(search, others, (file) => [rangeOf(file, 0, file.size)], byRoot);
 }
 
@@ -199,10 +199,10 @@ async function sharedContent(
 }
 
 /** The file that has the content of a file of the torrent: in its place or, if it was proven, elsewhere. */
-async function fileInPlace({ wanted, report, place }: Search, index: number): Promise<DiskFile | null> {
+async function fileInPlace({ wanted, files, place }: Search, index: number): Promise<DiskFile | null> {
   const proven = wanted.get(index)?.proven[0];
   if (proven) return proven.file;
-  const { status, foundAs } = report.files[index] as VerifiedFile;
+  const { status, foundAs } = files[index] ?? {};
   if (status === 'missing' || status === 'unreadable') return null;
   const file = await followed(targetOf(place, index, foundAs), null);
   return 'size' in file ? file : null;

@@ -65,6 +65,24 @@ export interface VerifyReport {
   bitfield: Uint8Array<ArrayBuffer>;
 }
 
+/**
+ * The files of a report by their indexes in the torrent: undefined for those that the option `files` has left out. Null for the report of
+ * another torrent.
+ */
+export function reportedFiles(
+  files: readonly { path: string; length: number }[],
+  report: Pick<VerifyReport, 'files'>,
+): (VerifiedFile | undefined)[] | null {
+  let next = 0;
+  const reported = files.map(({ path, length }) => {
+    const file = report.files[next];
+    if (file?.path !== path || file.length !== length) return undefined;
+    next += 1;
+    return file;
+  });
+  return next === report.files.length ? reported : null;
+}
+
 /** Which pieces are good. */
 export interface PieceResults {
   /** A byte for each piece: 1 for good. */

@@ -88,7 +88,7 @@ const flagsOf = async (cwd: string, ...words: string[]) => {
 const HELP = ['-h', '--help'];
 
 const COMMANDS =
-  'create plan hash-part join show validate verify edit update upgrade magnet worker store config cache kernels completion help'.split(
+  'create plan hash-part join show validate verify diff edit update upgrade magnet worker store config cache kernels completion help'.split(
     ' ',
   );
 
@@ -120,7 +120,7 @@ describe('completion in bash', { skip: skipBash }, () => {
       assert.ok(flags.includes('--help'));
       assert.deepEqual(await askBash(cwd, ...words, '-'), flags);
     }
-    assert.deepEqual(await askBash(cwd, 'verify', 'album', '--fi'), ['--find']);
+    assert.deepEqual(await askBash(cwd, 'verify', 'album', '--fi'), ['--files', '--find']);
     assert.deepEqual(await askBash(cwd, 'create', '--torrent-v'), ['--torrent-version']);
   });
 

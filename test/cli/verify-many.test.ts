@@ -242,7 +242,7 @@ describe('the second argument of metainfo verify', () => {
       ['--each', 'torrents', 'torrents/a.torrent'],
       ['--content', 'lib/film.mkv', ...TORRENTS],
       ['--content', 'lib', '-', '-'],
-      ['--content', 'lib', ...TORRENTS, '--find', 'lib'],
+      ['--content', 'lib', ...TORRENTS, '--find', 'lib', '--rename'],
       ['--content', '', ...TORRENTS],
     ];
     for (const args of cases) assert.equal((await metainfo(['verify', ...args], { cwd })).code, 2, args.join(' '));

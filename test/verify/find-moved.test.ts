@@ -21,7 +21,8 @@ import { MetainfoError } from '../../src/errors/errors.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import type { Engine } from '../../src/hash/engine.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
-import { findMoved } from '../../src/verify/find-moved.ts';
+import { findIndexed, findMoved } from '../../src/verify/find-moved.ts';
+import { FolderIndex } from '../../src/verify/folder-index.ts';
 import { placeMoved } from '../../src/verify/place-moved.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { noise } from '../hash/reference.ts';
@@ -244,6 +245,42 @@ describe('findMoved', () => {
     const { placed, failed } = await placeMoved(found, 'rename');
     assert.deepEqual([placed.sort(), failed], [['a/b/c', 'a/empty'], []]);
     assert.ok((await verify(torrent, root)).ok);
+  });
+
+  for (const version of VERSIONS)
+    it(`looks only for the selected files, at their own places: ${version}`, async (t) => {
+      const names = ['a', 'b', 'c', 'd'];
+      const files = Object.fromEntries(names.map((name, i) => [name, noise(2 * PIECE, i)]));
+      const { root, other, torrent, move } = await rooted(t, version, files);
+      for (const name of ['a', 'c']) await move(`root/${name}`, `other/${name}x`);
+      const found = await findMoved(torrent, root, [other], { files: ['c', 'd'] });
+      assert.deepEqual(
+        found.moved.map(({ path: wanted, to, from }) => [wanted, to, from]),
+        [['c', path.join(root, 'c'), path.join(other, 'cx')]],
+      );
+      assert.deepEqual([found.notFound, found.report.files.length], [[], 2]);
+      const absent = await findMoved(torrent, path.join(root, 'none'), [root], { files: ['b'] });
+      assert.deepEqual(
+        absent.moved.map((one) => one.path),
+        ['b'],
+      );
+    });
+
+  it('finds what many torrents miss in folders that were listed once', async (t) => {
+    const { root, other, torrent, move } = await rooted(t, 'v2', { a: noise(PIECE, 1), b: noise(PIECE, 2) });
+    await put(other, { c: noise(PIECE, 3), long: noise(PIECE + 1, 4), 'sub/d': noise(0), 'sub/e': noise(1) });
+    await move('root/a', 'other/moved');
+    const index = await FolderIndex.of([other, path.join(other, 'moved')]);
+    const sizes = [PIECE, PIECE + 1, 0, 1, 2].map((size) => [...index.filesOf(size)].length);
+    assert.deepEqual(sizes, [3, 1, 1, 1, 0]);
+    const found = await findIndexed(torrent, root, index, {});
+    assert.deepEqual(
+      found.moved.map(({ path: wanted, from }) => [wanted, from]),
+      [['a', path.join(other, 'moved')]],
+    );
+    await rm(other, { recursive: true });
+    const gone = await findIndexed(torrent, root, index, {});
+    assert.deepEqual([gone.moved, gone.notFound, gone.skipped], [[], ['a'], []]);
   });
 
   it('finds the file of a single-file torrent, also for a path that does not exist', async (t) => {
@@ -576,7 +613,7 @@ describe('findMoved', () => {
         await assert.rejects(findMoved(torrent, place, [], wrong as never), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(findMoved(torrent, root, [other], { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
     const found = await findMoved(torrent, root, [other]);
-    await assert.rejects(placeMoved(found, 'copy' as never), { code: 'ERR_INVALID_ARGUMENT' });
+    await assert.rejects(placeMoved(found, 'move' as never), { code: 'ERR_INVALID_ARGUMENT' });
     await assert.rejects(placeMoved(found, 'link', { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
     assert.deepEqual(await readdir(root), []);
     // A candidate that changed since the search.

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { link, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, readlink, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { AbortError } from '../../src/errors/cancel.ts';
 import { findMoved } from '../../src/verify/find-moved.ts';
@@ -23,7 +24,7 @@ async function rooted(t: TestContext, files: Record<string, Buffer>) {
 }
 
 describe('placeMoved', () => {
-  for (const how of ['link', 'rename'] as const)
+  for (const how of ['link', 'rename', 'symlink', 'reflink', 'copy'] as const)
     it(`refuses a file that was replaced after it was hashed: ${how}`, async (t) => {
       const { root, other, torrent } = await rooted(t, { a: noise(SIZE), k: noise(1) });
       const x = path.join(other, 'x');
@@ -49,6 +50,38 @@ describe('placeMoved', () => {
         await rm(x);
       }
     });
+
+  it('copies a file to several places, and makes absolute symlinks that leave its times as they were', async (t) => {
+    const { root, other, torrent } = await rooted(t, { a: noise(SIZE), b: noise(SIZE) });
+    const x = path.join(other, 'x');
+    await writeFile(x, noise(SIZE));
+    await utimes(x, 1, 1);
+    for (const how of ['copy', 'symlink'] as const) {
+      for (const name of ['a', 'b']) await rm(path.join(root, name));
+      const { placed, failed } = await placeMoved(await findMoved(torrent, root, [other]), how);
+      assert.deepEqual([placed, failed], [['a', 'b'], []], how);
+      assert.deepEqual(await readdir(root), ['a', 'b']);
+      assert.equal((await verify(torrent, root, { followOutside: true })).ok, true);
+      assert.equal((await stat(path.join(root, 'a'))).mtimeMs, 1000);
+    }
+    assert.equal(await readlink(path.join(root, 'a')), x);
+    assert.equal((await verify(torrent, root)).files[0]?.status, 'unreadable');
+  });
+
+  it('keeps nothing of a copy that is cancelled', async (t) => {
+    const { root, other, torrent } = await rooted(t, { a: noise(2 ** 26), b: noise(1) });
+    await rename(path.join(root, 'a'), path.join(other, 'x'));
+    const found = await findMoved(torrent, root, [other]);
+    const controller = new AbortController();
+    const copied = placeMoved(found, 'copy', { signal: controller.signal });
+    const failed = assert.rejects(copied, AbortError);
+    while ((await readdir(root)).length < 2) await setImmediate();
+    controller.abort();
+    await failed;
+    assert.deepEqual(await readdir(root), ['b']);
+    const again = await placeMoved(found, 'copy');
+    assert.deepEqual(again.placed, ['a']);
+  });
 
   it('places a file at two paths, though a link changes its times', async (t) => {
     const { root, other, torrent } = await rooted(t, { a: noise(SIZE), b: noise(SIZE) });

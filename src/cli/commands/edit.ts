@@ -1,5 +1,4 @@
 /** `metainfo edit`: changes fields of torrents without hashing. */
-import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
 import { CHANGES } from '../../edit/change-values.ts';
@@ -29,6 +28,7 @@ import {
 } from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
 import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
+import { differenceJson, differenceLine, infohashLines } from '../terminal/differences.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines, writeResult } from '../terminal/output.ts';
 import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
@@ -243,68 +243,17 @@ function changesOf(options: EditOptions): TorrentChanges {
 function toJson({ file, target, before, after, changed, warnings }: Edited, dryRun: boolean) {
   const infohash = infohashOf(after);
   const infohashChanged = !hasSameInfo(before, after);
-  const changes = changed.map(({ key, before: from, after: to }) => ({
-    key: textOfKey(key),
-    before: from === undefined ? null : shownValue(from),
-    after: to === undefined ? null : shownValue(to),
-  }));
+  const changes = changed.map(differenceJson);
   return { file, output: dryRun ? null : target, infohash, infohashChanged, changes, warnings };
 }
 
 function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
   if (changed.length === 0) return [`${printable(nameOfInput(file))}: no changes`];
-  const line = (name: string, from: string | null, to: string | null) =>
-    from === null || to === null || from === to ? [] : [`  ${name}  ${from} -> ${to}`];
-  const hashes = hasSameInfo(before, after)
-    ? []
-    : [
-        ...line('infohash v1', before.infohashV1, after.infohashV1),
-        ...line('infohash v2', before.infohashV2, after.infohashV2),
-      ];
+  const hashes = infohashLines(before, after);
   const where = moved ? ` -> ${nameOfTarget(target)}` : '';
   return [
     `${printable(nameOfInput(file))}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}`,
     ...hashes,
-    ...changed.map(({ key, before: from, after: to }) => {
-      const name = `  ${printable(textOfKey(key))}`;
-      if (from === undefined) return `${name}  + ${shownValue(to)}`;
-      return to === undefined ? `${name}  - ${shownValue(from)}` : `${name}  ${shownValue(from)} -> ${shownValue(to)}`;
-    }),
+    ...changed.map(differenceLine),
   ];
-}
-
-/** Decodes a key, which holds one character per byte. */
-function textOfKey(key: string): string {
-  const bytes = Buffer.from(key, 'latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8') : key;
-}
-
-/** The longest value that is printed, in characters. */
-const MAX_SHOWN = 200;
-
-/** A decoded value as JSON in one line, shortened to {@link MAX_SHOWN}. */
-function shownValue(value: unknown): string {
-  const text = JSON.stringify(decodedPlain(value, { left: MAX_SHOWN }));
-  return printable(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text);
-}
-
-/** Converts a decoded value for JSON. When the room is used up, zeros stand for the rest, which is cut off. */
-function decodedPlain(value: unknown, room: { left: number }): unknown {
-  room.left -= 1;
-  if (room.left < 0) return 0;
-  if (typeof value === 'bigint') return value.toString().slice(0, MAX_SHOWN);
-  if (Array.isArray(value)) return value.slice(0, MAX_SHOWN).map((item) => decodedPlain(item, room));
-  if (value instanceof Map) {
-    const plain = [...value].slice(0, MAX_SHOWN).map(([key, item]) => {
-      room.left -= key.length;
-      return [textOfKey(key), decodedPlain(item, room)];
-    });
-    return Object.fromEntries(plain);
-  }
-  if (!(value instanceof Uint8Array)) return value;
-  const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);
-  // Four bytes per character are enough, so a character cut at the end is never shown.
-  const text = bytes.subarray(0, 4 * MAX_SHOWN).toString(isUtf8(bytes) ? 'utf8' : 'hex');
-  room.left -= text.length;
-  return text;
 }

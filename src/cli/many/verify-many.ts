@@ -6,25 +6,41 @@ import { untilAbort } from '../../errors/cancel.ts';
 import { withPath } from '../../errors/errors.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
 import { systemPath } from '../../hash/system-path.ts';
+import type { Progress } from '../../jobs/watch.ts';
 import { nameBytes } from '../../text/name-bytes.ts';
 import { printable } from '../../text/printable.ts';
+import { FolderIndex } from '../../verify/folder-index.ts';
+import { UNFINISHED } from '../../verify/matched-files.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';
 import { ownPlaceIn, readTorrent } from '../options/arguments.ts';
+import { unmatchedFiles, wantedFiles } from '../options/content.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
+import {
+  type FindOptions,
+  foldersFound,
+  placeHint,
+  type Search,
+  search,
+  searchJson,
+  searchLines,
+  skippedJson,
+  skippedLines,
+} from '../verify/find.ts';
 import { type ResumeOptions, type ResumeTarget, resumeLines, resumeTarget, writeResume } from '../verify/resume.ts';
 import { extraLines, reportLines } from '../verify/verify-report.ts';
 import { contentNames } from './jobs-of-folders.ts';
 import { countsText, type JobResult, rateText, runMany, type Totals } from './run-many.ts';
 import type { ManyTorrents, VerifyManyOptions } from './verify-arguments.ts';
 
-type Status = 'complete' | 'incomplete' | 'missing';
+type Status = 'complete' | 'incomplete' | 'missing' | 'unwanted';
 
-interface Options extends VerifyManyOptions, ResumeOptions {
+interface Options extends VerifyManyOptions, ResumeOptions, FindOptions {
+  files?: string[];
   quiet?: boolean;
   json?: boolean;
 }
@@ -40,10 +56,17 @@ export async function verifyMany(
 ): Promise<void> {
   /** The names of the content. */
   const known = new Set<string>();
+  const unmatched = new Set(options.files);
+  const index = options.find ? await FolderIndex.of(options.find, { signal }) : null;
+  // They are reported once, and not for each torrent.
+  const problems = index?.problems.splice(0) ?? [];
+  let found = 0;
   await runMany<string, Status>(
     files,
     {
-      statuses: ['complete', 'incomplete', 'missing'],
+      statuses: ['complete', 'incomplete', 'missing', 'unwanted'],
+      // A torrent may find what was put in place for another one.
+      ...(index && { defaultJobs: 1 }),
       nameOf: nameOfInput,
       about: (torrent) => ({ torrent }),
       run: async (file, { onStart, onProgress }) => {
@@ -55,25 +78,37 @@ export async function verifyMany(
           });
           const content = await ownPlaceIn(torrent, folder);
           known.add(path.basename(content));
-          if (!(await isThere(content))) return missing(file, content);
-          const resume = await resumeTarget(torrent, content, options);
-          const checked = await verify(torrent, content, {
+          const wanted = wantedFiles(torrent, options.files);
+          for (const glob of unmatched) if (!wanted.unmatched.includes(glob)) unmatched.delete(glob);
+          if (wanted.files?.length === 0) return nothing('unwanted', file, content);
+          const wasThere = await isThere(content);
+          if (!wasThere && !index) return nothing('missing', file, content);
+          let resume = wasThere ? await resumeTarget(torrent, content, options) : null;
+          const checks = {
             ...settings,
+            files: wanted.files,
             signal,
-            onProgress: (progress) => onProgress(progress, { path: content }),
-          });
+            onProgress: (progress: Progress) => onProgress(progress, { path: content }),
+          };
+          const searched = index ? await search(torrent, content, options, checks, index) : null;
+          found += searched?.moved.length ?? 0;
+          if (!wasThere && searched?.moved.length === 0) return nothing('missing', file, content);
+          if (!wasThere && searched?.placed.length) resume = await resumeTarget(torrent, content, options);
+          const checked = searched?.report ?? (await verify(torrent, content, checks));
           const { report, made } = resume
             ? await makeEmptyFiles(torrent, checked, content)
             : { report: checked, made: [] };
           if (resume) await writeResume(torrent, report, resume);
-          return verified(file, content, { report, resume, made, quiet: options.quiet ?? false });
+          return verified(file, content, { report, resume, made, searched, options, notWanted: wanted.notWanted });
         } catch (error) {
           throw withPath(error, file);
         }
       },
       summarize: async (totals) => {
         const extra = torrents !== null && !signal.aborted ? await contentWithout(known, folder, torrents) : [];
-        await writeSummary(totals, extra, { ...options, ...settings });
+        const skipped = problems.map((error) => ({ path: error.path as string, error }));
+        await writeSummary(totals, { extra, skipped, found }, { ...options, fast: settings.fast });
+        if (unmatched.size > 0 && totals.counts.failed === 0 && !signal.aborted) throw unmatchedFiles([...unmatched]);
       },
     },
     options,
@@ -81,14 +116,17 @@ export async function verifyMany(
   );
 }
 
-function missing(file: string, content: string): JobResult<Status> {
+/** The result of a torrent whose content is not there, or of which no file is wanted. */
+function nothing(status: 'missing' | 'unwanted', file: string, content: string): JobResult<Status> {
+  const ok = status === 'unwanted';
   return {
-    status: 'missing',
-    ok: false,
-    json: () => ({ status: 'missing', path: content, ok: false }),
+    status,
+    ok,
+    json: () => ({ status, path: content, ok }),
     print: async () => {
       const { red } = await colorsFor(stdout());
-      await writeLines([`${printable(nameOfInput(file))}: ${red('missing')}; there is no ${printable(content)}`]);
+      if (!ok)
+        await writeLines([`${printable(nameOfInput(file))}: ${red('missing')}; there is no ${printable(content)}`]);
     },
   };
 }
@@ -97,19 +135,40 @@ interface Verified {
   report: VerifyReport;
   resume: ResumeTarget | null;
   made: readonly string[];
-  quiet: boolean;
+  searched: Search | null;
+  options: Options;
+  notWanted: number;
 }
 
-function verified(file: string, content: string, { report, resume, made, quiet }: Verified): JobResult<Status> {
+function verified(
+  file: string,
+  content: string,
+  { report, resume, made, searched, options, notWanted }: Verified,
+): JobResult<Status> {
   const status = report.ok ? 'complete' : 'incomplete';
   const bitfield = Buffer.from(report.bitfield).toString('hex');
+  const { files, quiet } = options;
+  const more = { ...(files && { notWanted }), ...(searched && searchJson(searched)) };
+  const unfinished = UNFINISHED.some((ending) => content.endsWith(ending)) ? ` (as ${path.basename(content)})` : '';
   return {
     status,
     ok: report.ok,
-    json: () => ({ status, path: content, ...report, bitfield, ...(resume && { resumeFiles: resume.files, made }) }),
+    json: () => ({
+      status,
+      path: content,
+      ...report,
+      bitfield,
+      ...more,
+      ...(resume && { resumeFiles: resume.files, made }),
+    }),
     print: async () => {
       if (quiet && report.ok) return;
-      await writeLines(reportLines(nameOfInput(file), report, await colorsFor(stdout())));
+      const colors = await colorsFor(stdout());
+      const known = searched && foldersFound(searched);
+      const name = `${nameOfInput(file)}${unfinished}`;
+      await writeLines(reportLines(name, report, colors, { known, notWanted, verbose: options.verbose || quiet }));
+      const isMissing = searched && searched.moved.length + searched.unproven.length + searched.notFound.length > 0;
+      if (isMissing) await writeLines(searchLines(searched, options, colors));
       if (resume && !quiet) await writeLines(resumeLines(resume, made));
     },
   };
@@ -138,19 +197,32 @@ async function contentWithout(known: ReadonlySet<string>, folder: string, torren
 
 async function writeSummary(
   { jobs, counts, bytes, seconds }: Totals<Status>,
-  extra: readonly string[],
-  { json, quiet, fast }: Options & Settings,
+  { extra, skipped, found }: { extra: readonly string[]; skipped: Search['skipped']; found: number },
+  options: Options & Pick<Settings, 'fast'>,
 ): Promise<void> {
+  const { json, quiet, verbose, fast } = options;
+  const { complete, incomplete, missing, failed, unwanted: noneWanted } = counts;
   if (json) {
+    await writeLines(skippedJson(skipped).map((one) => printableJson({ event: 'skipped', ...one })));
     await writeLines(extra.map((name) => printableJson({ event: 'extra', path: name })));
     const summary = { event: 'summary', jobs, ...counts, extra: extra.length, bytes, seconds };
     await writeLines([printableJson(summary)]);
   } else if (!quiet) {
-    const { complete, incomplete, missing, failed } = counts;
-    const rest = jobs - complete - incomplete - missing - failed;
-    const others = countsText({ incomplete, missing, failed, 'not checked or cancelled': rest });
+    const rest = jobs - complete - incomplete - missing - failed - noneWanted;
+    const others = countsText({
+      incomplete,
+      missing,
+      failed,
+      'without wanted files': noneWanted,
+      'not checked or cancelled': rest,
+    });
+    const colors = await colorsFor(stdout());
     const sample = fast ? '; checked only a sample of each (--fast)' : '';
-    await writeLines(extraLines(extra, await colorsFor(stdout()), ' (no torrent)'));
-    await writeLines([`${complete} complete${others}: ${rateText(bytes, seconds)}${sample}`]);
+    if (incomplete + missing > 0) await writeLines(skippedLines(skipped, verbose, colors));
+    await writeLines(extraLines(extra, colors, { verbose, note: ' (no torrent)' }));
+    await writeLines([
+      `${complete} complete${others}: ${rateText(bytes, seconds)}${sample}`,
+      ...placeHint(found, options, colors),
+    ]);
   }
 }

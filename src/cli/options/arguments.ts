@@ -8,6 +8,8 @@ import { systemPath } from '../../hash/system-path.ts';
 import { storedNames } from '../../model/stored-names.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
+import { isSingleFile } from '../../verify/content-place.ts';
+import { UNFINISHED } from '../../verify/matched-files.ts';
 import { exitCodeOf } from '../exit.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
@@ -114,7 +116,7 @@ function ownNames(torrent: Torrent): string[] {
 export async function ownPlaceIn(torrent: Torrent, folder: string): Promise<string> {
   const places = ownNames(torrent).map((name) => nodePath.join(folder, name));
   for (const place of places) if ((await fileType(place)) !== null) return place;
-  if (places[0] !== undefined) return places[0];
+  if (places[0] !== undefined) return (await unfinishedAt(torrent, places[0])) ?? places[0];
   const message = `The torrent has the name ${shown(torrent.name)}, which is no safe path: say where its files are`;
   throw invalidArgument(message);
 }
@@ -147,11 +149,21 @@ export async function contentPlace(
   path: string | undefined,
   { quiet, json }: { quiet?: boolean; json?: boolean },
 ): Promise<string> {
-  const own = path === undefined ? await ownPlaceIn(torrent, '.') : await ownFolderWithin(torrent, path);
-  if (own === null || (path !== undefined && (await hasFilesOf(torrent, path)))) return path as string;
-  const reason = path === undefined ? '' : `, because ${path} has no files of this torrent`;
+  const unfinished = path === undefined ? null : await unfinishedAt(torrent, path);
+  const own =
+    path === undefined ? await ownPlaceIn(torrent, '.') : (unfinished ?? (await ownFolderWithin(torrent, path)));
+  if (own === null || (path !== undefined && !unfinished && (await hasFilesOf(torrent, path)))) return path as string;
+  const problem = unfinished ? 'is not there' : 'has no files of this torrent';
+  const reason = path === undefined ? '' : `, because ${path} ${problem}`;
   if (!quiet && !json) await writeLines([printable(`checking ${nodePath.join('.', own)}${reason}`)], stderr);
   return own;
+}
+
+/** The unfinished file that a client has left in place of the file of a single-file torrent; null if there is none. */
+async function unfinishedAt(torrent: Torrent, place: string): Promise<string | null> {
+  if (!isSingleFile(torrent) || (await fileType(place)) !== null) return null;
+  for (const ending of UNFINISHED) if ((await fileType(place + ending)) === 'file') return place + ending;
+  return null;
 }
 
 /** Whether a folder has one of the torrent's top-level files or folders. */

@@ -5,6 +5,9 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { componentsWithin } from '../../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies, SymlinkPolicy } from '../../disk/scan.ts';
+import { type MetainfoError, shown } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
 import { globMatcher } from './glob.ts';
 import { collectGlobFile, globsOfFiles } from './glob-file.ts';
 import { collect } from './option-values.ts';
@@ -96,12 +99,13 @@ export async function countingFilter(
       unmatched: () => [],
     };
   }
+  const isFolder = (file: string) => isFolderAt(path.join(pathRoot, file));
   const matchers = {
-    '--exclude': matcher(exclude, pathRoot, ignoreCase),
-    '--include': matcher(include, pathRoot, ignoreCase),
+    '--exclude': matcher(exclude, isFolder, ignoreCase),
+    '--include': matcher(include, isFolder, ignoreCase),
   };
   // A list that many torrents share need not match anything in each of them.
-  const shared = matcher(globsOfFiles(excludeFrom), pathRoot, ignoreCase);
+  const shared = matcher(globsOfFiles(excludeFrom), isFolder, ignoreCase);
   return {
     filter: {
       exclude: (file) => skippedPaths.has(file) || matchers['--exclude'].matches(file) || shared.matches(file),
@@ -115,12 +119,12 @@ export async function countingFilter(
 }
 
 /** Tells which files globs match. While globs are unmatched, each of them looks at each file. */
-function matcher(globs: readonly string[], pathRoot: string, ignoreCase = false) {
+function matcher(globs: readonly string[], isFolder: (file: string) => boolean, ignoreCase = false) {
   const unmatched = new Map<string, string | null>(globs.map((glob) => [glob, null]));
   const compiled = globs.map((glob) => ({
     glob,
-    isMatch: fileTest(glob, pathRoot, ignoreCase),
-    isOtherCase: ignoreCase ? () => false : fileTest(glob, pathRoot, true),
+    isMatch: fileTest(glob, isFolder, ignoreCase),
+    isOtherCase: ignoreCase ? () => false : fileTest(glob, isFolder, true),
   }));
   const matches = (file: string): boolean => {
     let isMatch = false;
@@ -139,12 +143,42 @@ function matcher(globs: readonly string[], pathRoot: string, ignoreCase = false)
 }
 
 /** Makes a test of files of one glob. */
-function fileTest(glob: string, pathRoot: string, ignoreCase: boolean): (file: string) => boolean {
+function fileTest(glob: string, isFolder: (file: string) => boolean, ignoreCase: boolean): (file: string) => boolean {
   const pattern = glob.length > 1 && glob.endsWith('/') ? glob.slice(0, -1) : glob;
   const test = globMatcher(pattern, ignoreCase);
   const isNamed = pattern.includes('/') ? test : (file: string) => test(path.posix.basename(file));
   if (pattern === glob) return isNamed;
-  return (file) => foldersAbove(file).some(isNamed) || (isNamed(file) && isFolderAt(path.join(pathRoot, file)));
+  return (file) => foldersAbove(file).some(isNamed) || (isNamed(file) && isFolder(file));
+}
+
+/**
+ * Chooses files of a torrent (`--files`): as `--exclude` would match them, those that are named outright, and all files of the folders
+ * that match.
+ *
+ * @returns Their paths (null for all), the number of the others, and the globs that match nothing.
+ */
+export function wantedFiles({ files: all, nFiles }: Torrent, globs: readonly string[] | undefined) {
+  if (!globs) return { files: null, notWanted: 0, unmatched: [] as string[] };
+  const unmatched = new Set(globs);
+  const tests = globs.map((glob) => {
+    const { matches } = matcher([glob], () => false);
+    // A folder that a negated glob does not name may hold files that it does.
+    const placesOf = (file: string) => (glob.startsWith('!') ? [file] : [file, ...foldersAbove(file)]);
+    return { glob, test: (file: string) => placesOf(file).some((place) => place === glob || matches(place)) };
+  });
+  const isWanted = (path: string) => {
+    const named = tests.filter(({ test }) => test(path));
+    for (const { glob } of named) unmatched.delete(glob);
+    return named.length > 0;
+  };
+  const files = all.map(({ path: file }) => file).filter(isWanted);
+  return { files, notWanted: nFiles - files.length, unmatched: [...unmatched] };
+}
+
+/** The error about globs of `--files` that match nothing. */
+export function unmatchedFiles(globs: readonly string[]): MetainfoError {
+  const list = globs.map((glob) => shown(glob)).join(', ');
+  return invalidArgument(`--files matches no file of the torrent: ${list}. List them with metainfo show -v`);
 }
 
 /** The folders that a path leads through. */

@@ -1,19 +1,52 @@
 /** `metainfo verify --find`: looks for renamed and moved files, and puts them where the torrent wants them. */
 import nodePath from 'node:path';
+import { type Command, Option } from 'commander';
 import type { Colors } from 'picocolors/types.js';
 import { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import { type FoundContent, findMoved } from '../../verify/find-moved.ts';
-import { type PlacedContent, placeMoved } from '../../verify/place-moved.ts';
+import { type FoundContent, findIndexed, findMoved } from '../../verify/find-moved.ts';
+import type { FolderIndex } from '../../verify/folder-index.ts';
+import { type PlacedContent, placeFound } from '../../verify/place-moved.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';
+import { USAGE } from '../exit.ts';
+import { firstLines } from '../terminal/first-lines.ts';
+
+const MODES = ['hard', 'symlink', 'reflink', 'copy'] as const;
 
 /** The options of a search. */
 export interface FindOptions {
   find?: string[];
-  link?: boolean;
+  link?: (typeof MODES)[number];
   rename?: boolean;
+  verbose?: boolean;
+}
+
+/** Adds the options of a search to a command. */
+export function findOptions(command: Command): Command {
+  // `--link` takes only a mode as its value, and never the argument after it.
+  const parseOptions = command.parseOptions.bind(command);
+  const isMode = (arg: string | undefined) => MODES.some((mode) => mode === arg);
+  command.parseOptions = (args) =>
+    parseOptions(args.map((arg, i) => (arg === '--link' && !isMode(args[i + 1]) ? '--link=hard' : arg)));
+  return command
+    .optionsGroup('Renamed or moved files:')
+    .option('--find <dir...>', 'look in these folders for missing files that were renamed or moved')
+    .addOption(
+      new Option('--link [how]', 'with --find: link or copy the files that were found to their places (default: hard)')
+        .choices(MODES)
+        .conflicts('rename'),
+    )
+    .option('--rename', 'with --find: move the files that were found to their places');
+}
+
+/** Ends the command if options of a search lack `--find`. */
+export function requireFind(command: Command, { find, link, rename }: FindOptions): void {
+  if (find === undefined && (link || rename))
+    command.error(`error: ${link ? '--link' : '--rename'} needs --find with the folders to look in`, {
+      exitCode: USAGE,
+    });
 }
 
 /** The result of a search: files that were found, and those that were put in place. */
@@ -22,29 +55,41 @@ export interface Search extends FoundContent, PlacedContent {
   ok: boolean;
 }
 
-/** Searches, and places the files if the options say so. */
+/**
+ * Searches, and places the files if the options say so.
+ *
+ * @param index The folders to look in, if they were listed before.
+ */
 export async function search(
   torrent: Torrent,
   path: string,
-  { find = [], link = false, rename = false }: FindOptions,
+  { find = [], link, rename = false }: FindOptions,
   options: VerifyOptions,
+  index: FolderIndex | null = null,
 ): Promise<Search> {
-  const found = await findMoved(torrent, path, find, options);
+  const found = index
+    ? await findIndexed(torrent, path, index, options)
+    : await findMoved(torrent, path, find, options);
   if (!link && !rename) return { ...found, placed: [], failed: [], ok: found.report.ok };
   const done: string[] = [];
   try {
     const { signal } = options;
     const onPlaced = (one: string) => void done.push(one);
-    const { placed, failed } = await placeMoved(found, link ? 'link' : 'rename', { signal, onPlaced });
+    const how = link === 'hard' ? 'link' : (link ?? 'rename');
+    const { placed, failed } = await placeFound(found, how, { signal, onPlaced }, index?.linked);
     // The pieces that files share are known to be good only when all of these files are in place.
     const report = placed.length > 0 ? await verify(torrent, path, options) : found.report;
     return { ...found, report, placed, failed, ok: report.ok };
   } catch (error) {
     if (error instanceof MetainfoError && error.code === 'ERR_ABORTED' && done.length > 0)
-      Object.assign(error, { done: `${plural(done.length, 'file')} ${link ? 'linked' : 'renamed'}`, placed: done });
+      Object.assign(error, { done: `${plural(done.length, 'file')} ${verbOf(link)}`, placed: done });
     throw error;
   }
 }
+
+/** The verb for files that are put in place. */
+const verbOf = (link: FindOptions['link'] | undefined): string =>
+  link === 'reflink' || link === 'copy' ? 'copied' : link ? 'linked' : 'renamed';
 
 /** The fields of `--json`. */
 export function searchJson({ moved, unproven, notFound, skipped, placed, failed, bytesRead }: Search) {
@@ -52,12 +97,15 @@ export function searchJson({ moved, unproven, notFound, skipped, placed, failed,
     moved: moved.map(({ path, from, also, proof }) => ({ path, from, also, proof })),
     unproven,
     notFound,
-    skipped: skipped.map(toJson),
+    skipped: skippedJson(skipped),
     placed,
     failed: failed.map(toJson),
     bytesRead,
   };
 }
+
+/** The files and folders that could not be searched. */
+export const skippedJson = (skipped: FoundContent['skipped']) => skipped.map(toJson);
 
 function toJson({ path, error }: { path: string; error: MetainfoError }) {
   return { path, error: { code: error.code, message: error.message, path: error.path ?? null } };
@@ -100,45 +148,54 @@ export function foldersFound({ moved, placed }: Search): ReadonlySet<string> {
   return new Set(movedFolders(moved, new Set(placed)).flatMap(({ paths }) => paths));
 }
 
-/** The most entries that could not be searched, in the lines. */
-const MAX_SKIPPED = 10;
-
 /** The lines for people. */
 export function searchLines(
   { moved, unproven, notFound, skipped, placed, failed }: Search,
-  { find, link, rename }: FindOptions,
+  { find = [], link, verbose }: FindOptions,
   colors: Colors,
 ): string[] {
   const done = new Set(placed);
-  const verb = (path: string) => (!done.has(path) ? 'moved from' : link ? 'linked from' : 'renamed from');
+  const verb = (path: string) => (done.has(path) ? `${verbOf(link)} from` : 'moved from');
   const line = (color: 'green' | 'yellow' | 'red' | 'dim', label: string, text: string) =>
     `${colors[color](label.padEnd(12))} ${printable(text)}`;
   const folders = movedFolders(moved, done);
   const inFolder = new Set(folders.flatMap(({ paths }) => paths));
   const single = moved.filter(({ path }) => !inFolder.has(path));
   const lines = [
-    ...folders.map(({ to, from, paths: [first = '', ...more] }) => {
+    ...firstLines(folders, 'folders that were found', verbose, ({ to, from, paths: [first = '', ...more] }) => {
       const [place, files] = [`${to || '.'}/`, `(${plural(more.length + 1, 'file')})`];
       if (!done.has(first)) return line('green', 'moved', `${place} found as ${from}/ ${files}`);
       return line('green', verb(first), `${from}/ → ${place} ${files}`);
     }),
-    ...single.flatMap(({ path, from, also }) => [
+    ...firstLines(single, 'files that were found', verbose, ({ path, from, also }) => [
       line('green', verb(path), `${from} → ${path}`),
-      ...also.map((other) => line('dim', '  also at', other)),
+      ...firstLines(also, 'places', verbose, (other) => line('dim', '  also at', other)),
     ]),
   ];
-  const unsure = unproven.map(({ path, candidates: [first = '', ...more] }) => {
+  const unsure = firstLines(unproven, 'files that are not proven', verbose, ({ path, candidates }) => {
+    const [first = '', ...more] = candidates;
     const others = more.length > 0 ? ` and ${more.length} more have` : ' has';
     return line('yellow', 'not proven', `${path}: ${first}${others} its size, but no piece proves it`);
   });
-  const absent = notFound.map((path) => line('red', 'not found', path));
-  const failures = failed.map(({ path, error }) => line('red', 'failed', `${path}: ${error.message}`));
+  const absent = firstLines(notFound, 'files that were not found', verbose, (path) => line('red', 'not found', path));
+  const failures = firstLines(failed, 'failures', verbose, ({ path, error }) =>
+    line('red', 'failed', `${path}: ${error.message}`),
+  );
   // They matter only if something is still missing.
   const unseen = unproven.length + notFound.length > 0 ? skipped : [];
-  const passed = unseen.slice(0, MAX_SKIPPED).map(({ error }) => line('yellow', 'skipped', error.message));
-  if (unseen.length > MAX_SKIPPED) passed.push(line('yellow', 'skipped', `${unseen.length - MAX_SKIPPED} more`));
-  const isLeft = moved.length > 0 && !link && !rename;
-  const hint = isLeft ? [colors.dim('To put them in place, add --link (hard links) or --rename.')] : [];
-  const summary = `found ${plural(moved.length, 'file')} of ${moved.length + unproven.length + notFound.length} in ${(find ?? []).map(printable).join(', ')}`;
-  return [...lines, ...unsure, ...absent, ...passed, ...failures, summary, ...hint];
+  const passed = skippedLines(unseen, verbose, colors);
+  const summary = `found ${plural(moved.length, 'file')} of ${moved.length + unproven.length + notFound.length} in ${find.map(printable).join(', ')}`;
+  return [...lines, ...unsure, ...absent, ...passed, ...failures, summary];
+}
+
+/** The lines of files and folders that could not be searched. */
+export function skippedLines(skipped: FoundContent['skipped'], verbose: boolean | undefined, colors: Colors): string[] {
+  const label = colors.yellow('skipped'.padEnd(12));
+  return firstLines(skipped, 'skipped', verbose, ({ error }) => `${label} ${printable(error.message)}`);
+}
+
+/** Says how to put files in place. @param moved The number of files that were found. */
+export function placeHint(moved: number, { link, rename }: FindOptions, colors: Colors): string[] {
+  const isLeft = moved > 0 && !link && !rename;
+  return isLeft ? [colors.dim('To put them in place, add --link (hard links) or --rename.')] : [];
 }

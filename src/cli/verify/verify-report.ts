@@ -3,49 +3,62 @@ import type { Colors } from 'picocolors/types.js';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { factsOf, type VerifiedFile, type VerifyReport } from '../../verify/report.ts';
+import { firstLines } from '../terminal/first-lines.ts';
+
+/** The parts of a report that are shown. */
+export interface ShownReport {
+  /** Only the incomplete files, but all of them. */
+  quiet?: boolean | undefined;
+  /** Every file, instead of the first ones of each kind. */
+  verbose?: boolean | undefined;
+  /** The paths of files that have no line of their own. */
+  known?: ReadonlySet<string> | null;
+  /** The files that `--files` has left out. */
+  notWanted?: number | undefined;
+}
 
 /**
  * The report as lines: incomplete files, and in the end the verdict.
  *
  * @param name The torrent in the verdict.
- * @param options.quiet Only the incomplete files.
- * @param options.known The paths of files that have no line of their own.
  */
 export function reportLines(
   name: string,
   report: VerifyReport,
   colors: Colors,
-  { quiet = false, known = null }: { quiet?: boolean | undefined; known?: ReadonlySet<string> | null } = {},
+  { quiet = false, verbose = false, known = null, notWanted = 0 }: ShownReport = {},
 ): string[] {
   const facts = factsOf(report);
-  const incomplete = report.ok ? [] : report.files.filter(({ status }) => status !== 'complete');
-  const extra = extraLines(report.extraFiles, colors);
-  const lines = [
-    ...incomplete.filter(({ path }) => !known?.has(path)).map((file) => lineOf(file, colors)),
-    ...(facts.mayHaveOtherNames ? renamedLines(report, colors) : []),
-  ];
+  const incomplete = report.ok ? [] : report.files.filter(isIncomplete);
+  // Clients look for the name in the torrent.
+  const isRenamed = (file: VerifiedFile) => !isIncomplete(file) && file.foundAs !== undefined;
+  const renamed = facts.mayHaveOtherNames ? report.files.filter(isRenamed) : [];
+  const lines = firstLines(
+    [...incomplete.filter(({ path }) => !known?.has(path)), ...renamed],
+    ({ status }) => (status === 'complete' ? 'files under other names' : `${status} files`),
+    verbose || quiet,
+    (file) => lineOf(file, colors),
+  );
   if (quiet) return lines;
-  const pieces = report.badPieces.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   const isSample = report.sampledPieces !== null;
   const verdict = report.ok
     ? colors.green(isSample ? 'no error found' : 'complete')
-    : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(pieces, 'bad piece')}`;
-  const files = plural(facts.files, 'file');
+    : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(countOf(report.badPieces), 'bad piece')}`;
+  const unchecked = countOf(report.uncheckedPieces);
+  const shared = unchecked > 0 ? `; ${plural(unchecked, 'piece')} shared with others, not checked` : '';
+  const files = `${plural(facts.files, 'file')}${notWanted > 0 ? `, ${notWanted.toLocaleString('en')} not wanted${shared}` : ''}`;
   return [
     ...(report.ok ? [] : [mapOf(report, colors)]),
     ...lines,
-    ...extra,
+    ...extraLines(report.extraFiles, colors, { verbose }),
     `${printable(name)}: ${verdict}; ${isSample ? sampleOf(report) : shareOf(report)} in ${files}`,
   ];
 }
 
-/** The complete files that lie under other names: clients look for the name in the torrent. */
-function renamedLines({ files }: VerifyReport, colors: Colors): string[] {
-  const renamed = files.filter(({ status, foundAs }) => status === 'complete' && foundAs !== undefined);
-  const lines = renamed.slice(0, MAX_EXTRA).map((file) => lineOf(file, colors));
-  const more = renamed.length - lines.length;
-  return more > 0 ? [...lines, `and ${more.toLocaleString('en')} more under other names (--json lists all)`] : lines;
-}
+const isIncomplete = ({ status }: VerifiedFile): boolean => status !== 'complete' && status !== 'unchecked';
+
+const countOf = (ranges: VerifyReport['badPieces']): number =>
+  ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 
 function shareOf({ goodBytes, totalSize }: VerifyReport): string {
   const share = totalSize > 0 ? Math.floor((goodBytes / totalSize) * 1000) / 10 : 100;
@@ -58,19 +71,18 @@ function sampleOf({ sampledPieces, sampledBytes, totalSize }: VerifyReport): str
   return `checked only a sample (--fast): ${pieces}, ${formatBytes(sampledBytes ?? 0)} of ${formatBytes(totalSize)}`;
 }
 
-/** The most lines of extra files: the wrong folder may have millions. */
-const MAX_EXTRA = 100;
-
 /**
- * The lines of extra files, and of how many more there are.
+ * The lines of extra files.
  *
- * @param note What stands behind each name.
+ * @param options.note What stands behind each name.
  */
-export function extraLines(names: readonly string[], colors: Colors, note = ''): string[] {
+export function extraLines(
+  names: readonly string[],
+  colors: Colors,
+  { verbose, note = '' }: { verbose?: boolean | undefined; note?: string },
+): string[] {
   const label = `${colors.dim('extra')}       `;
-  const lines = names.slice(0, MAX_EXTRA).map((name) => `${label}${printable(name)}${note}`);
-  const more = names.length - lines.length;
-  return more > 0 ? [...lines, `${label}and ${more.toLocaleString('en')} more${note} (--json lists all)`] : lines;
+  return firstLines(names, `extra files${note}`, verbose, (name) => `${label}${printable(name)}${note}`);
 }
 
 function lineOf({ path, status, length, goodBytes, problem, foundAs }: VerifiedFile, colors: Colors): string {
@@ -89,17 +101,19 @@ function nameShown(foundAs: string, path: string): string {
 
 const CELLS = 64;
 
-/** Draws all pieces in one line; each cell stands for an equal share of them. */
-function mapOf({ bitfield, badPieces }: VerifyReport, colors: Colors): string {
-  const last = badPieces.at(-1)?.[1] ?? 0;
+/** Draws all pieces in one line; each cell stands for an equal share of them. A dot stands for pieces that are not wanted. */
+function mapOf({ bitfield, badPieces, uncheckedPieces }: VerifyReport, colors: Colors): string {
+  const last = Math.max(badPieces.at(-1)?.[1] ?? 0, uncheckedPieces.at(-1)?.[1] ?? 0);
   const count = Math.max(last + 1, lastGood(bitfield) + 1);
   const cells = Math.min(CELLS, count);
   const isGood = (piece: number) => ((bitfield[piece >> 3] as number) & (0x80 >> (piece & 7))) !== 0;
+  const isBad = new Uint8Array(count);
+  for (const [first, end] of badPieces) isBad.fill(1, first, end + 1);
   return Array.from({ length: cells }, (_, cell) => {
     const [from, to] = [Math.floor((cell * count) / cells), Math.floor(((cell + 1) * count) / cells)];
     let good = 0;
     for (let piece = from; piece < to; piece += 1) good += isGood(piece) ? 1 : 0;
-    if (good === to - from) return colors.green('█');
+    if (!isBad.subarray(from, to).includes(1)) return good > 0 ? colors.green('█') : colors.dim('·');
     return good > 0 ? colors.yellow('▒') : colors.red('░');
   }).join('');
 }

@@ -55,9 +55,15 @@ export function qbittorrentResume(content: ResumeContent): Uint8Array {
   return encode(fields);
 }
 
+/** Priorities of files in libtorrent. */
+const NOT_WANTED = 0;
+const WANTED = 4;
+
 /** The fields about the content replace those that the client has; the others fill what it does not say. */
 function fieldsOf(content: ResumeContent): Map<string, Encodable> {
-  const { torrent, folder, paths, good, isComplete, seconds } = content;
+  const { torrent, folder, paths, files, good, isComplete, seconds } = content;
+  const indexes = fileIndexes(torrent);
+  const priorities = indexes.map((file) => (file !== null && files[file] ? WANTED : NOT_WANTED));
   return new Map<string, Encodable>([
     ...initialFields(torrent, seconds),
     ...previousFields(content),
@@ -65,7 +71,8 @@ function fieldsOf(content: ResumeContent): Map<string, Encodable> {
     ['name', torrent.name],
     ['save_path', nameBytes(folder)],
     // libtorrent changes some names, and the root may be renamed: so every file is named.
-    ['mapped_files', fileIndexes(torrent).map((file) => (file === null ? '' : nameBytes(paths[file] as string)))],
+    ['mapped_files', indexes.map((file) => (file === null ? '' : nameBytes(paths[file] as string)))],
+    ...(files.includes(undefined) ? [['file_priority', priorities] as const] : []),
     ['pieces', good],
     ['completed_time', isComplete ? seconds : 0],
     ['seed_mode', 0],

@@ -5,7 +5,7 @@ import type { Checked } from '../../errors/guard.ts';
 import { storedNames } from '../../model/stored-names.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { isSingleFile, placeOf } from '../content-place.ts';
-import type { VerifyReport } from '../report.ts';
+import type { VerifiedFile } from '../report.ts';
 
 /** A client for which there is resume data. */
 export type ResumeClient = 'qbittorrent' | 'libtorrent' | 'rtorrent';
@@ -31,18 +31,18 @@ export interface ResumePlace {
 /**
  * Tells where the client finds the content.
  *
- * @param report Tells which files lie under other names.
+ * @param files By their indexes in the torrent; they tell which ones lie under other names.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if rtorrent cannot read the torrent, or cannot find files that have other names;
  *   `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the path
  */
 export async function resumePlaceOf(
   torrent: Torrent,
   { client, path }: Checked<PlaceOptions>,
-  report: Pick<VerifyReport, 'files'> | null = null,
+  files: readonly (VerifiedFile | undefined)[] = [],
 ): Promise<ResumePlace> {
   const names = namesOf(torrent, client);
   const { isFolder, folder, names: usual } = await placeOf(torrent, path);
-  const paths = usual().map((name, i) => report?.files[i]?.foundAs ?? name);
+  const paths = usual().map((name, i) => files[i]?.foundAs ?? name);
   if (client === 'rtorrent') requireOwnNames(torrent, paths);
   const [parent, base] = [nodePath.dirname(folder), nodePath.basename(folder)];
   const isRoot = client === 'rtorrent' || !isFolder || isSingleFile(torrent);

@@ -2,12 +2,13 @@
 import { invalidArgument } from '../../errors/guard.ts';
 import { storedLinks } from '../../model/stored-links.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import type { VerifiedFile, VerifyReport } from '../report.ts';
+import { reportedFiles, type VerifiedFile, type VerifyReport } from '../report.ts';
 
 /** A torrent and the state of its files and pieces. */
 export interface ProvenContent {
   torrent: Torrent;
-  files: readonly VerifiedFile[];
+  /** By their indexes in the torrent: undefined for those that are not wanted. */
+  files: readonly (VerifiedFile | undefined)[];
   /** A byte for each piece of the torrent: 1 for good. */
   good: Uint8Array;
   isComplete: boolean;
@@ -26,21 +27,17 @@ export function provenContent(torrent: Torrent, report: VerifyReport): ProvenCon
       'Resume data needs a full check, but only a sample of the pieces was hashed: verify without fast',
     );
   const { nPieces } = torrent;
-  const isOfTorrent =
-    sampledPieces === null &&
-    Array.isArray(files) &&
-    files.length === torrent.nFiles &&
-    torrent.files.every(({ path, length }, i) => files[i]?.path === path && files[i].length === length) &&
-    bitfield instanceof Uint8Array &&
-    bitfield.length === Math.ceil(nPieces / 8);
-  if (!isOfTorrent) throw invalidArgument('report must be the report that verify returned for this torrent');
+  const reported = sampledPieces === null && Array.isArray(files) ? reportedFiles(torrent.files, report) : null;
+  const isOfTorrent = bitfield instanceof Uint8Array && bitfield.length === Math.ceil(nPieces / 8);
+  if (!reported || files.length === 0 || !isOfTorrent)
+    throw invalidArgument('report must be the report that verify returned for this torrent');
   const good = Uint8Array.from({ length: nPieces }, (_, piece) => {
     return ((bitfield[piece >> 3] as number) >> (7 - (piece & 7))) & 1;
   });
   const hasAll = !good.includes(0);
   const lacking = hasAll ? files.filter(({ status }) => status === 'missing' || status === 'unreadable') : [];
   if (lacking.length > 0) throw lacks(torrent, lacking);
-  return { torrent, files, good, isComplete: report.ok && hasAll };
+  return { torrent, files: reported, good, isComplete: report.ok && hasAll && files.length === torrent.nFiles };
 }
 
 /** Files without content that are not there. */

@@ -58,7 +58,7 @@ export interface ResumeFile {
 
 /**
  * Makes the resume data with which a client accepts verified content without a check of its own. Only good pieces are claimed, so
- * the client downloads the others.
+ * the client downloads the others. Files that the option `files` of `verify` has left out are not wanted: the client does not download them.
  *
  * - `qbittorrent`: two files for its folder `BT_backup`: the torrent and a `.fastresume`.
  * - `libtorrent`: a `.fastresume` for `read_resume_data()`. It includes the info dictionary and, for v2, the piece layers.
@@ -66,7 +66,7 @@ export interface ResumeFile {
  *   again that was modified since. It reads the v1 half of a hybrid, and version 0.9 does not accept pieces with padding.
  *
  * @param torrent The torrent that was verified.
- * @param report The report of a full verification of the same torrent.
+ * @param report The report of a verification of the same torrent without `fast`.
  * @returns The files, in the order in which to write them.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a report of `fast` or of another torrent, for complete content that lacks an empty
  *   file or a stored link, for a v2 torrent or a renamed file with `rtorrent`; `ERR_NOT_FOUND` or `ERR_UNREADABLE` for `path`
@@ -95,7 +95,7 @@ export async function resumeData(
   const proven = provenContent(torrent, report);
   const own = previous && copyOf(previous);
   throwIfAborted(signal);
-  const place = await untilAbort(signal, resumePlaceOf(torrent, { client, path }, report));
+  const place = await untilAbort(signal, resumePlaceOf(torrent, { client, path }, proven.files));
   const bytesOf = ENCODERS[client];
   const seconds = Math.floor(time.getTime() / 1000);
   return place.names.map((name) => ({

@@ -14,11 +14,14 @@ import type { ResumeContent } from './resume-data.ts';
 // In place of a modification time, as in src/torrent/utils/resume.cc of rakshasa/libtorrent.
 /** The file is still to be created. */
 const TO_BE_CREATED = -1;
+/** The file is neither there nor to be created. */
+const NOT_WANTED = -2;
 /** The file must be hashed again. */
 const UNKNOWN = -3;
 
-/** The priority of files that are to be downloaded. */
+/** The priorities of files that are to be downloaded, and of others. */
 const NORMAL = 1;
+const OFF = 0;
 
 /** The torrent with resume data. The info dictionary keeps its bytes; entries of the same names are replaced. */
 export function rtorrentResume(content: ResumeContent): Uint8Array {
@@ -59,18 +62,20 @@ function filesOf({ torrent, files, good }: ResumeContent): Encodable[] {
   const info = torrent.info as InfoDictV1;
   const { list, isPad } = v1List(info);
   // A hybrid may list its files elsewhere than in the order of the tree.
-  const byPath = new Map(files.map((file) => [file.path, file]));
+  const byPath = new Map(torrent.files.map(({ path }, i) => [path, files[i]]));
   let start = 0;
   return list.map((item) => {
     const end = start + item.length;
     const first = Math.floor(start / info.pieceLength);
     const last = item.length === 0 ? first : Math.ceil(end / info.pieceLength);
     start = end;
-    const file = isPad(item) ? undefined : byPath.get(displayPath(item, info.files ? null : torrent.name));
+    const isPadding = isPad(item);
+    const file = isPadding ? undefined : byPath.get(displayPath(item, info.files ? null : torrent.name));
+    const isWanted = isPadding || file !== undefined;
     return new Map<string, Encodable>([
       ['completed', good.subarray(first, last).reduce((sum, piece) => sum + piece, 0)],
-      ['mtime', file ? mtimeOf(file) : TO_BE_CREATED],
-      ['priority', NORMAL],
+      ['mtime', file ? mtimeOf(file) : isWanted ? TO_BE_CREATED : NOT_WANTED],
+      ['priority', isWanted ? NORMAL : OFF],
     ]);
   });
 }
