@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Command, type Option } from 'commander';
 import { shown } from '../../errors/errors.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions, createOptions } from '../create/options.ts';
-import { PARSERS, parseFolder } from '../options/option-values.ts';
+import { collectTorrents, PARSERS, parseFolder } from '../options/option-values.ts';
 
 /** The forms that the values of options have in a configuration file, as an error message expects them. */
 const FORMS = {
@@ -77,6 +77,7 @@ export function parseSetting({ form, option }: ConfigOption, value: unknown, fol
   if (texts === null) throw wrong();
   let parsed: unknown = form === 'list' || form === 'tiers' ? [] : undefined;
   for (const text of texts) parsed = option.parseArg ? option.parseArg(text, parsed) : text;
+  if (option.parseArg === collectTorrents) return (parsed as string[]).map((one) => path.resolve(folder, one));
   return option.parseArg === parseFolder ? path.resolve(folder, parsed as string) : parsed;
 }
 

@@ -67,10 +67,11 @@ export function resolveOptions({ builtIn, given, paths }: Given, config: Configu
 }
 
 /** The options that the command line may not combine with an input. From a configuration, they do not apply then. */
-function unfitOptions(paths: readonly string[]): ('exclude' | 'include' | 'targetPieces' | 'maxTorrentSize')[] {
+function unfitOptions(paths: readonly string[]): (keyof CreateOptions)[] {
   const foreign = foreignArgument(paths);
   if (foreign === undefined) return [];
-  return isStdin(foreign) ? ['exclude', 'include', 'targetPieces', 'maxTorrentSize'] : ['exclude', 'include'];
+  const onDisk = ['exclude', 'include', 'reuse'] as const;
+  return isStdin(foreign) ? [...onDisk, 'targetPieces', 'maxTorrentSize'] : [...onDisk];
 }
 
 function presetOf(name: string, config: Configuration | null): Settings {

@@ -64,12 +64,13 @@ export async function createInQueue(
 }
 
 /** Refuses the options that workers would ignore. Values of the configuration file apply where they fit, so they are not refused. */
-function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, fromConfig }: CreateOptions): void {
+function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, reuse, fromConfig }: CreateOptions): void {
   const given: [key: keyof CreateOptions, option: string, isGiven: boolean][] = [
     ['magnet', '--magnet', magnet === true],
     ['linkFile', '--link-file', linkFile !== undefined],
     ['cache', '--cache', cache === true],
     ['cacheDir', '--cache-dir', cacheDir !== undefined],
+    ['reuse', '--reuse', reuse !== undefined],
   ];
   const [, option] = given.find(([key, , isGiven]) => isGiven && !fromConfig?.has(key)) ?? [];
   if (option) throw invalidArgument(`${option} does not work with --queue: omit one of them`);
