@@ -26,6 +26,7 @@ export type { FileTimes } from './create/file-times.ts';
 export type { Finding, FindingCode } from './create/findings/findings.ts';
 export type { PlanReport } from './create/findings/plan-report.ts';
 export type { WarningOptions } from './create/findings/warnings.ts';
+export type { ReuseOptions, ReusePlan, ReuseReport } from './create/hash-unknown.ts';
 export type { GenerateExtOptions } from './create/libtorrent.ts';
 export type { CacheChoice, GenerateOptions } from './create/options.ts';
 export type { TrackerFields } from './create/other-fields.ts';

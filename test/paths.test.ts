@@ -135,6 +135,15 @@ const DOORS: Record<string, Door> = {
     },
     path: () => path.join(base, 'cache %20'),
   },
+  'generate reuse': {
+    declared: 'create/hash-unknown.ts reuse',
+    use: async (one) => {
+      const found: number[] = [];
+      const onReuse = (report: { torrents: number }) => void found.push(report.torrents);
+      return [await outcome(create(album, { reuse: [one], onReuse })), found];
+    },
+    path: () => path.join(base, 'v2 %.torrent'),
+  },
   cacheStats: {
     declared: 'create/cache/cache.ts folder',
     use: async (at) => (await cacheStats(at)).folder,
@@ -309,7 +318,7 @@ describe('a path', () => {
         .flatMap((name) => {
           const text = readFileSync(path.join(ROOT, 'src', name), 'utf8');
           const found = text.matchAll(
-            /(\w+)(?:\?:|:| =) (?:Readonly<Record<string, |readonly \(|'auto' \| )?(?:string|\(string & \{\}\)) \| URL\b|(RootPath) = /g,
+            /(\w+)(?:\?:|:| =) (?:Readonly<Record<string, |readonly \((?:Torrent \| )?|'auto' \| )?(?:string|\(string & \{\}\)) \| URL\b|(RootPath) = /g,
           );
           return [...found].map(([, one, other]) => `${name.replaceAll(path.sep, '/')} ${one ?? other}`);
         }),

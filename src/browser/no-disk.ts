@@ -43,7 +43,11 @@ export const fromSystemError: typeof import('../errors/system-error.ts')['fromSy
 
 /** No digests are known, and there is no cache. */
 export { hashAll as hashUnknown } from '../create/hash-files.ts';
-export const isWorthCaching: typeof import('../create/hash-unknown.ts')['isWorthCaching'] = () => true;
+
+type OfKnown = typeof import('../create/hash-unknown.ts');
+export const openKnown: OfKnown['openKnown'] = async () => noDisk('A browser has no cache of hashes: leave cache out.');
+export const REUSE = {};
+export const reusePlan: OfKnown['reusePlan'] = async () => null;
 /** These findings would make the bundle larger. */
 type OfScan = typeof import('../create/findings/scan-findings.ts');
 export const nodeFindings: OfScan['nodeFindings'] = async () => [];
@@ -55,8 +59,6 @@ export const hashRate: typeof import('../create/findings/hash-rate.ts')['hashRat
 
 /** Without a {@link ShortEngine} there is nothing to shorten. */
 export const generateShort: typeof import('../create/generate-short.ts')['generateShort'] = () => null;
-export const openCacheIfAny: typeof import('../create/cache/cache.ts')['openCacheIfAny'] = async () =>
-  noDisk('A browser has no cache of hashes: leave cache out.');
 export const generateExt: typeof import('../create/libtorrent.ts')['generateExt'] = async () =>
   noDisk('A browser has no libtorrent: use generate.');
 export const GENERATE_EXT = {};

@@ -57,7 +57,7 @@ export function generateShort(
   // The general path destroys a stream also if the options are wrong.
   const [source] = draft.fields.sources ?? [];
   if (source && (source.saveTo !== undefined || !(source.data instanceof Uint8Array))) return null;
-  if (options.progress || hasWishes(options) || !isPlain(draft)) return null;
+  if (options.progress || options.reuse || hasWishes(options) || !isPlain(draft)) return null;
   const { engine = defaultEngine() } = options;
   if (!isOwnEngine(engine) || !engine.short) return null;
   const version = checkVersion(options.version);

@@ -20,9 +20,9 @@ import { warn } from './findings/warnings.ts';
 import { generateShort } from './generate-short.ts';
 import { hashLayout } from './hash.ts';
 import type { HashedLayout, HashOptions } from './hash-files.ts';
-import { isWorthCaching } from './hash-unknown.ts';
+import { openKnown } from './hash-unknown.ts';
 import { requireMatch } from './match-draft.ts';
-import type { CacheChoice, GenerateOptions } from './options.ts';
+import type { GenerateOptions } from './options.ts';
 import { detachMemory, reuseMemory, sourceFiles } from './sources/sources.ts';
 import { takeStreams } from './sources/take-streams.ts';
 import {
@@ -112,13 +112,12 @@ async function layOutAndHashInSlot(draft: Draft, options: LayOutAndHashOptions, 
   // Fail for bad options before the scan.
   const { engine = defaultEngine() } = options;
   const resources = checkedResources(options, checkVersion(options.version));
-  const { cache = false } = options;
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
   const settings = { slot, resources, hashCache: null as HashCache | null, ...options, engine };
   const layout = await announcedLayout(draft, settings);
   describeLayout(options.job, layout);
   if (!isSmall(layout)) slot.release();
-  if (cache !== false && isWorthCaching(layout)) settings.hashCache = await openCache(cache);
+  if (options.cache || options.reuse) settings.hashCache = await openKnown(layout, options);
   const hashing = hashLayout(layout, settings);
   if (hasAllSizes(layout)) {
     // The threads of the engine hash in the meantime.
@@ -150,9 +149,4 @@ export async function announcedLayout(
 /** Whether a job keeps its slot while it hashes. A stream may take any time, and may be the output of another job. */
 function isSmall({ files, streams }: TorrentLayout): boolean {
   return streams.length === 0 && files.totalLength <= LARGE_JOB_BYTES;
-}
-
-/** Opens the cache, whose code is loaded only if there is one. */
-async function openCache(choice: CacheChoice): Promise<HashCache | null> {
-  return (await import('./cache/cache.ts')).openCacheIfAny(choice);
 }

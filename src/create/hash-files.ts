@@ -6,6 +6,7 @@ import { toRequestedFiles, toRequestedFilesAt } from '../hash/make-requested-fil
 import { runningJob, watch } from '../jobs/watch.ts';
 import type { HashCache } from './cache/cache.ts';
 import type { TorrentDigests } from './files-to-hash.ts';
+import type { ReuseOptions } from './hash-unknown.ts';
 import type { GenerateOptions } from './options.ts';
 import type { SizedLayout } from './torrent-layout.ts';
 
@@ -18,7 +19,8 @@ export interface HashedLayout {
 
 /** How {@link hashLayout} hashes. */
 export interface HashOptions
-  extends Pick<GenerateOptions, 'readSize' | 'memoryLimit' | 'signal' | 'progress' | 'onProgress'> {
+  extends ReuseOptions,
+    Pick<GenerateOptions, 'readSize' | 'memoryLimit' | 'signal' | 'progress' | 'onProgress'> {
   engine: Engine;
   /** The resources of the job: checked, with defaults filled in. */
   resources: ReturnType<typeof checkedResources>;

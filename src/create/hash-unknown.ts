@@ -1,37 +1,109 @@
-/** Hashes the files of a layout whose digests are neither known nor in the cache. Only Node has either. */
+/** Hashes the files of a layout whose digests are not known, in the cache or in torrents to reuse. Only Node has any of these. */
+import { Callback, Flag, List, type OptionStructs } from '../errors/guard.ts';
 import { type FileDigests, packTrees, splitDigests } from '../hash/file-digests.ts';
 import { NO_PATH } from '../hash/match-paths.ts';
+import type { TorrentVersion } from '../model/discriminator.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 import { concatBytes } from '../platform/node.ts';
+import type { HashCache } from './cache/cache.ts';
+import { isWorthCaching } from './cache/worth-caching.ts';
 import type { TorrentDigests } from './files-to-hash.ts';
 import { bytesOf, type HashedLayout, type HashOptions, hashAll, hashFilesAt, type KnownDigests } from './hash-files.ts';
-import type { SizedLayout, TorrentLayout } from './torrent-layout.ts';
+import type { GenerateOptions } from './options.ts';
+import { hasAllSizes, type SizedLayout, type TorrentLayout } from './torrent-layout.ts';
 
-/** Bytes. Shorter files are not in the cache: to look one up and to keep its digests takes longer than to hash it. */
-export const MIN_CACHED_BYTES = 2 ** 20;
-/** Bytes that the cache must be able to save for each file of a torrent: the files that are not in it cost time, too. */
-const MIN_BYTES_PER_FILE = 2 ** 18;
+/** Reads the torrents to reuse, where an error means that nothing is hashed. Opens the cache if it may save time; null if not. */
+export async function openKnown(layout: TorrentLayout, options: GenerateOptions): Promise<HashCache | null> {
+  await reusePlan(layout, options);
+  if (!options.cache || !isWorthCaching(layout)) return null;
+  // Its code is loaded only if there is one.
+  return (await import('./cache/cache.ts')).openCacheIfAny(options.cache);
+}
 
-/** Whether a cache may save time for a layout. */
-export function isWorthCaching({ isAligned, files, streams }: TorrentLayout): boolean {
-  if (streams.length > 0) return false;
-  // Files that share pieces have one record for all of them.
-  const least = isAligned ? MIN_CACHED_BYTES : 0;
-  const bytes = files.lengths.reduce((sum, length) => (length >= least ? sum + length : sum), 0);
-  return bytes >= Math.max(MIN_CACHED_BYTES, files.length * MIN_BYTES_PER_FILE);
+/** The options of a creation that takes hashes from other torrents. */
+export interface ReuseOptions {
+  /**
+   * Torrents whose hashes to take for files of the same size and name: torrents, or paths of torrent files and of folders with files that
+   * end with `.torrent`. In folders, other files and invalid torrents are skipped. Of each file, the first piece, the last one and one at
+   * random between them are read as a check, and a file that differs is hashed. v1 pieces that files share are taken only if the torrent
+   * has the same files in the same order. Give only torrents that you trust: a torrent that lies about pieces which are not
+   * read is not found out.
+   *
+   * Files of at most three pieces are hashed in any case. Drafts with streams among their sources, or with more than 64 KiB in memory, do
+   * not use it.
+   *
+   * @default []
+   */
+  reuse?: readonly (Torrent | string | URL)[] | undefined;
+  /**
+   * Hash all files in spite of `reuse`, and compare.
+   *
+   * @default false
+   */
+  reuseVerify?: boolean;
+  /** Called once when all files are hashed. If it throws or returns a promise that rejects, the job fails with that error. */
+  onReuse?: ((report: ReuseReport) => unknown) | undefined;
+}
+
+/** The hashes that a creation took from other torrents. */
+export interface ReuseReport {
+  /** Torrents that were read. */
+  torrents: number;
+  /** Entries of folders that were skipped: they are no valid torrents, or cannot be read. */
+  skipped: number;
+  /** Files whose hashes were taken; with `reuseVerify`, those whose hashes agree. */
+  files: number;
+  /** Bytes of these files. */
+  bytes: number;
+  /**
+   * The paths of files whose content differs from that in each torrent with a file of their size and name. They were hashed. The name of
+   * the torrent stands for all files that share pieces.
+   */
+  different: string[];
+  /** Bytes of content that were read, as a check or to hash them. */
+  bytesRead: number;
+}
+
+/** The hashes that a creation can take from other torrents. */
+export interface ReusePlan extends Pick<ReuseReport, 'torrents' | 'skipped' | 'files' | 'bytes'> {
+  /** If it can take none: the version and piece length of a torrent that has such files; else null. */
+  instead: {
+    /** The version of the torrents. */
+    version: TorrentVersion;
+    /** Bytes. */
+    pieceLength: number;
+  } | null;
+}
+
+/** The structs of {@link ReuseOptions}. A browser has none of these options. */
+export const REUSE: OptionStructs<ReuseOptions> = { reuse: List, reuseVerify: Flag, onReuse: Callback };
+
+/** Looks for hashes in the torrents to reuse, without reading content; null without such torrents, and for streams. */
+export async function reusePlan(layout: TorrentLayout | null, options: GenerateOptions): Promise<ReusePlan | null> {
+  if (!options.reuse || !layout || layout.streams.length > 0 || !hasAllSizes(layout)) return null;
+  return (await import('./reuse/reuse.ts')).planReuse(layout, options);
 }
 
 /** Hashes the files whose digests are not known. Files that share pieces are all known or all unknown. */
 export async function hashUnknown(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
-  const { hashCache } = options;
+  const { hashCache, reuse } = options;
   const { version, files, isAligned } = layout;
   const given = isAligned ? ((await options.knownDigests?.(layout)) ?? null) : null;
-  if (!hashCache) return given ? hashOthers(layout, given, options) : hashAll(layout, options);
+  if (!hashCache && !reuse) return given ? hashOthers(layout, given, options) : hashAll(layout, options);
   const none = () => Array<null>(isAligned ? files.length : 1).fill(null);
-  const lookup = await hashCache.find(layout, given ? knownOf(layout, given) : none());
-  const known = lookup.digests;
+  const start = given ? knownOf(layout, given) : none();
+  const lookup = (await hashCache?.find(layout, start)) ?? { digests: start, missing: [] };
+  const reused = reuse ? await (await import('./reuse/reuse.ts')).reuseDigests(layout, lookup.digests, options) : null;
+  const known = reused?.digests ?? lookup.digests;
+  // Digests of other torrents are not proven, so the cache must not hold them.
+  const own = { ...lookup, missing: lookup.missing.filter(({ index }) => !known[index]) };
+  const finish = async (each: readonly FileDigests[], bytesRead: number) => {
+    await hashCache?.keep(own, each);
+    await reused?.report(each, bytesRead);
+  };
   if (!known.some((one) => one)) {
     const all = await hashAll(layout, options);
-    await hashCache.keep(lookup, eachOf(all.digests, layout));
+    await finish(eachOf(all.digests, layout), all.bytesRead);
     return all;
   }
   const unknown = indexesOf(files.length, (index) => isAligned && !known[index]);
@@ -43,14 +115,15 @@ export async function hashUnknown(layout: SizedLayout, options: HashOptions): Pr
   );
   let next = 0;
   const each = known.map((one) => one ?? (hashed[next++] as FileDigests));
-  await hashCache.keep(lookup, each);
+  const bytesRead = bytesOf(unknown, layout);
+  await finish(each, bytesRead);
   return {
     digests: {
       lengths: null,
       pieces: version === 'v2' ? null : concatBytes(each.map((file) => file.pieces)),
       trees: version === 'v1' ? null : packTrees(each),
     },
-    bytesRead: bytesOf(unknown, layout),
+    bytesRead,
   };
 }
 

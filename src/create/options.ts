@@ -9,6 +9,7 @@ import type { TorrentVersion } from '../model/discriminator.ts';
 import { type PieceLengthWishes, WISHES } from './choose-length.ts';
 import type { PlanReport } from './findings/plan-report.ts';
 import type { WarningOptions } from './findings/warnings.ts';
+import { REUSE, type ReuseOptions } from './hash-unknown.ts';
 
 /** A cache of digests: `auto` for the user's cache folder, another folder, or false for none. */
 export type CacheChoice = 'auto' | (string & {}) | URL | false;
@@ -19,7 +20,8 @@ export interface GenerateOptions
     WatchOptions,
     WarningOptions,
     PieceLengthWishes,
-    BeneathOptions {
+    BeneathOptions,
+    ReuseOptions {
   /**
    * The version of the torrent.
    *
@@ -91,6 +93,7 @@ export const GENERATE: OptionStructs<GenerateOptions> = {
   beneath: Path,
   engine: AnyEngine,
   ...WISHES,
+  ...REUSE,
   ...RESOURCES,
   ...WATCH,
 };

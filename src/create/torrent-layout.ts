@@ -20,6 +20,7 @@ import type { ListedFile } from './file-list.ts';
 import { type ContentFile, type FoundFiles, findFiles } from './find-files.ts';
 import type { TorrentShape } from './findings/torrent-sizes.ts';
 import { warn } from './findings/warnings.ts';
+import type { ReuseOptions } from './hash-unknown.ts';
 import type { GenerateOptions } from './options.ts';
 import { otherFields } from './other-fields.ts';
 import type { SourceFile } from './sources/sources.ts';
@@ -34,6 +35,7 @@ export interface LayoutOptions
       | 'beneath'
       | 'onWarning'
       | 'signal'
+      | keyof ReuseOptions
       | keyof PaddingOptions
       | keyof PieceLengthWishes
     >,

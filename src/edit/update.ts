@@ -5,6 +5,7 @@ import { contentKeys } from '../create/assemble.ts';
 import { TorrentCreate } from '../create/draft.ts';
 import { type FileTimes, FileTimesStruct, fileTimesOf } from '../create/file-times.ts';
 import { type LaidOutAndHashed, layOutAndHash } from '../create/generate.ts';
+import type { ReuseOptions } from '../create/hash-unknown.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import { FILTER, type ScanFilter, type ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
@@ -26,7 +27,7 @@ import { replaceFields, withoutContent } from './replace-fields.ts';
 
 /** Options of {@link update}. The new torrent is validated in `context`. */
 export interface UpdateOptions
-  extends Omit<GenerateOptions, 'version' | 'padding' | 'tailPad' | 'beneath'>,
+  extends Omit<GenerateOptions, 'version' | 'padding' | 'tailPad' | 'beneath' | keyof ReuseOptions>,
     Pick<ReadOptions, 'context'>,
     ScanFilter,
     Omit<ScanPolicies, 'symlinks'> {
@@ -63,7 +64,8 @@ export interface UpdateOptions
   fileTimes?: FileTimes | undefined;
 }
 
-const { version: _, padding: __, tailPad: ___, beneath: ____, ...SHARED } = GENERATE;
+const { version: _, padding: __, tailPad: ___, beneath: ____, ...OTHERS } = GENERATE;
+const { reuse: _____, reuseVerify: ______, onReuse: _______, ...SHARED } = OTHERS;
 const UPDATE: OptionStructs<UpdateOptions> = {
   ...SHARED,
   ...FILTER,

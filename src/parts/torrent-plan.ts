@@ -7,6 +7,7 @@ import type { Draft } from '../create/draft-fields.ts';
 import { adviceFor } from '../create/findings/reader-limits.ts';
 import { SizesOf } from '../create/findings/torrent-sizes.ts';
 import { announcedLayout } from '../create/generate.ts';
+import type { ReuseOptions } from '../create/hash-unknown.ts';
 import { GENERATE, type GenerateOptions } from '../create/options.ts';
 import { isBlob, isStream, type RangeReader } from '../create/sources/source-data.ts';
 import { sourceFiles } from '../create/sources/sources.ts';
@@ -36,7 +37,7 @@ import { type NewPlan, newPlan, noFiles, type PlanFiles, type PlannedObject, typ
 import { Count, PartSize } from './split-into-parts.ts';
 
 /** The options of {@link planParts}. */
-export interface PlanPartsOptions extends GenerateOptions {
+export interface PlanPartsOptions extends Omit<GenerateOptions, keyof ReuseOptions> {
   /**
    * Bytes of content of a part: rounded up to whole pieces. A part of a gigabyte takes about a second to hash, and its digests are 20 to
    * 52 bytes for each piece. A plan has at most 1,048,576 parts. `auto` chooses by the content and `workers`: the same content has the
@@ -60,8 +61,9 @@ export interface PlanPartsOptions extends GenerateOptions {
   root?: string | undefined;
 }
 
+const { reuse: _, reuseVerify: __, onReuse: ___, ...SHARED } = GENERATE;
 const PLAN_PARTS: OptionStructs<PlanPartsOptions> = {
-  ...GENERATE,
+  ...SHARED,
   partSize: orNull(PartSize),
   workers: orNull(Count),
   root: Path,

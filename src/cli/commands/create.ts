@@ -23,6 +23,7 @@ Examples:
   metainfo create -k v1 -t udp://a:6969/x -t udp://b:6969/x film.mkv
   metainfo create album -o /srv --exclude '*.nfo' --piece-length 1MiB --json
   metainfo create album --cache --date now    reads only changed files next time
+  metainfo create album -k v1 -s X --reuse ~/.local/share/qBittorrent/BT_backup
   metainfo create https://host/film.mkv       the URL becomes a webseed
   metainfo create - --name x.tar -o /srv < x.tar
   metainfo create film.mkv --preset films     see metainfo config --help
@@ -71,7 +72,7 @@ export function addCreate(program: Command): void {
 function requirePaths(
   command: Command,
   paths: readonly string[],
-  { each, batch, jobs, resume, dryRun }: CreateOptions,
+  { each, batch, jobs, resume, dryRun, reuse, reuseVerify }: CreateOptions,
 ) {
   const isMany = each || batch !== undefined;
   const problem =
@@ -80,7 +81,8 @@ function requirePaths(
       : paths.length > 0 && 'the list of --batch names the paths: omit all others';
   const lonely = !isMany && (jobs !== undefined || resume) && '--jobs and --resume need --each or --batch';
   const dry = isMany && dryRun && '--dry-run plans one torrent: omit --each and --batch';
-  const message = problem || lonely || dry;
+  const unused = !isMany && reuseVerify && !reuse && '--reuse-verify needs --reuse';
+  const message = problem || lonely || dry || unused;
   if (message) command.error(`error: ${message}`, { exitCode: USAGE, code: 'metainfo.usage' });
 }
 

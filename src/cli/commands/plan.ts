@@ -60,6 +60,8 @@ export function addPlan(program: Command): void {
         const options = optionsFor(paths);
         if (workers !== undefined && partSize !== 'auto')
           throw invalidArgument('--workers chooses the part size: give --part-size auto, or omit --workers');
+        if (partSize !== undefined && options.reuse && !options.fromConfig?.has('reuse'))
+          throw invalidArgument('--reuse does not work with --part-size: omit one of them');
         if (partSize === undefined) return showPlan(paths, options, signal);
         const { planInParts } = await import('../parts/plan-in-parts.ts');
         // The output of a configuration is for torrents.

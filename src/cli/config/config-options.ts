@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { shown } from '../../errors/errors.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions, createOptions, VERSIONS } from '../create/options.ts';
 import { collectGlobFile } from '../options/glob-file.ts';
-import { appended, PARSERS, parseFile, parseFolder, parseOutput } from '../options/option-values.ts';
+import { appended, collectTorrents, PARSERS, parseFile, parseFolder, parseOutput } from '../options/option-values.ts';
 import { endsWithSlash, isStdout } from '../options/target.ts';
 import { RULE_KEYS } from './hosts.ts';
 
@@ -101,6 +101,7 @@ export function parseSetting({ form, option }: ConfigOption, value: unknown, fol
     const word = isFile ? path.resolve(folder, parseFile(text)) : text;
     parsed = option.parseArg ? option.parseArg(word, parsed) : text;
   }
+  if (option.parseArg === collectTorrents) return (parsed as string[]).map((one) => path.resolve(folder, one));
   if (option.parseArg !== parseFolder && option.parseArg !== parseOutput) return parsed;
   if (isStdout(parsed as string))
     throw new Error('expected a file or folder: only the command line can name standard output');

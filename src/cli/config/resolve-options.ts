@@ -71,8 +71,8 @@ export function resolveOptions({ builtIn, given, paths }: Given, config: Configu
 function unfitOptions(paths: readonly string[]): (keyof CreateOptions)[] {
   const foreign = foreignArgument(paths);
   if (foreign === undefined) return [];
-  const filters = ['exclude', 'excludeFrom', 'include'] as const;
-  return isStdin(foreign) ? [...filters, 'targetPieces', 'maxTorrentSize'] : [...filters];
+  const onDisk = ['exclude', 'excludeFrom', 'include', 'reuse'] as const;
+  return isStdin(foreign) ? [...onDisk, 'targetPieces', 'maxTorrentSize'] : [...onDisk];
 }
 
 function presetOf(name: string, config: Configuration | null): Settings {

@@ -1,9 +1,11 @@
 /** The findings of a creation: which of them are errors, and how the command shows them. */
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
+import type { ReusePlan } from '../../create/hash-unknown.ts';
 import { ISSUE_CODES } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument, nearest } from '../../errors/guard.ts';
+import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { appended } from '../options/option-values.ts';
 import { colorsFor } from '../terminal/colors.ts';
@@ -98,10 +100,14 @@ function groupsOf(findings: readonly Finding[]): [Finding, ...Finding[]][] {
   return [...groups.values()];
 }
 
+/** The options of the version and piece length with which more hashes can be reused. */
+export const optionsOf = ({ version, pieceLength }: NonNullable<ReusePlan['instead']>): string =>
+  `-k ${version} -l ${exactBytes(pieceLength).replace(' ', '')}`;
+
 /** The findings that `create` prints before it hashes: hints only where they help, and no errors that end it anyway. */
 export async function creationLines(
   findings: readonly Finding[],
-  { leftOut }: Pick<PlanReport, 'leftOut'>,
+  { leftOut, reuse }: Pick<PlanReport, 'leftOut' | 'reuse'>,
   { quiet, verbose, private: isPrivate }: Pick<CreateOptions, 'quiet' | 'verbose' | 'private'>,
 ): Promise<string[]> {
   const isShown = ({ code, severity }: Finding) => {
@@ -110,7 +116,9 @@ export async function creationLines(
     return code === 'old_clients' ? Boolean(isPrivate && stderr().isTTY) : true;
   };
   const shown = findings.filter(isShown);
+  const more = reuse?.instead && !quiet ? [`hint: --reuse can take hashes with ${optionsOf(reuse.instead)}`] : [];
   // Do not open standard error, which takes a moment, for nothing.
-  if (shown.length === 0) return [];
-  return [...(await findingLines(shown)), ...(verbose ? leftOut.map((path) => `  left out  ${printable(path)}`) : [])];
+  if (shown.length + more.length === 0) return [];
+  const left = verbose ? leftOut.map((path) => `  left out  ${printable(path)}`) : [];
+  return [...(await findingLines(shown)), ...more, ...left];
 }

@@ -51,7 +51,7 @@ export function foreignInput(paths: readonly string[], options: CreateOptions): 
     throw invalidArgument(
       `${what} must be the only input, because it gives a torrent of one file: create one torrent for each`,
     );
-  for (const option of ['exclude', 'excludeFrom', 'include'] as const)
+  for (const option of ['exclude', 'excludeFrom', 'include', 'reuse'] as const)
     if (options[option]) throw invalidArgument(`${flagText(option)} works only with files on disk: omit it`);
   if (isStdin(first)) {
     if (options.targetPieces !== undefined || options.maxTorrentSize !== undefined)

@@ -12,6 +12,7 @@ import {
   collectKey,
   collectNode,
   collectTier,
+  collectTorrents,
   type ExtraKey,
   type HashingOptions,
   hashingOptions,
@@ -71,6 +72,8 @@ export interface CreateOptions
   targetPieces?: number;
   maxTorrentSize?: number;
   readSize?: number;
+  reuse?: string[];
+  reuseVerify?: boolean;
   padding?: boolean;
   magnet?: boolean;
   linkFile?: string;
@@ -167,6 +170,8 @@ export function createOptions(command: Command): Command {
     parseSize,
   );
   cacheOptions(command)
+    .option('--reuse <path>', 'take file hashes from a torrent, or a folder of torrents (repeatable)', collectTorrents)
+    .option('--reuse-verify', 'with --reuse: hash all files all the same, and compare')
     .optionsGroup('Configuration file:')
     .option('--preset <name>', 'take the options of a preset of the configuration');
   return switchable(command);

@@ -1,5 +1,6 @@
 /** Shows the plan of a creation: for `metainfo plan` and `metainfo create --dry-run`. */
 import type { PlanReport } from '../../create/findings/plan-report.ts';
+import type { ReusePlan } from '../../create/hash-unknown.ts';
 import { formatBytes, formatDuration, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { FAILED } from '../exit.ts';
@@ -7,9 +8,10 @@ import { nameOfTarget } from '../options/target.ts';
 import { printableJson } from '../terminal/json.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stdout, writeLines } from '../terminal/output.ts';
-import { findingLines } from './findings.ts';
+import { findingLines, optionsOf } from './findings.ts';
 import type { CreateOptions } from './options.ts';
 import { planCreate } from './run-create.ts';
+import { skippedText } from './summary.ts';
 
 /** Plans a creation and prints the plan. The exit code is 1 if a finding is an error. */
 export async function showPlan(paths: readonly string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
@@ -41,6 +43,7 @@ export function linesOf(plan: PlanReport, target: string): string[] {
     ['padding', padFiles === 0 || totalSize === null ? null : paddingText(padFiles, padBytes, totalSize)],
     ['torrent', torrentSize === null ? null : `about ${formatBytes(torrentSize)}`],
     ['hashing', rateText(plan)],
+    ['reuse', plan.reuse && reuseText(plan.reuse)],
     ['infohash', 'known after hashing'],
   ];
   return rows.flatMap(([label, value]) => (value === null ? [] : [`${label.padEnd(14)} ${printable(value)}`]));
@@ -56,4 +59,11 @@ function rateText({ seconds, bytesPerSecond }: PlanReport): string | null {
   const rate = `${formatBytes(bytesPerSecond)}/s, measured in memory; a disk may be slower`;
   if (seconds === null) return rate;
   return `${seconds < 1 ? 'less than a second' : `about ${formatDuration(seconds)}`} at ${rate}`;
+}
+
+/** Tells how much `--reuse` saves, or which options would let it save something. */
+function reuseText({ torrents, skipped, files, bytes, instead }: ReusePlan): string {
+  const found = `${plural(files, 'file')}, ${formatBytes(bytes)}, by size and name, of ${plural(torrents, 'torrent')}`;
+  const more = instead ? `; usable with ${optionsOf(instead)}` : '';
+  return `${found}${skippedText(skipped)}${more}`;
 }

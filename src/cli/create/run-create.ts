@@ -3,6 +3,7 @@ import path from 'node:path';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { Finding } from '../../create/findings/findings.ts';
 import { describeLayout, findingOfError, type PlanReport } from '../../create/findings/plan-report.ts';
+import type { ReuseReport } from '../../create/hash-unknown.ts';
 import type { GenerateOptions } from '../../create/options.ts';
 import { sourceFiles } from '../../create/sources/sources.ts';
 import type { TorrentLayout } from '../../create/torrent-layout.ts';
@@ -137,7 +138,7 @@ export async function planCreate(
   const output = unwritable.length > 0 || isNewFolder ? undefined : await realFile(target);
   // URLs that a draft refuses are findings beside all others.
   const { fields, findings: ownFindings, web } = await draftOf(paths, options, { output, check: () => {}, signal });
-  const plan = await TorrentCreate.plan(fields, { ...generateOptions(options), outputPath: output, signal });
+  const plan = await TorrentCreate.plan(fields, { ...reusingOptions(options), outputPath: output, signal });
   for (const finding of plan.findings) explained(finding, options);
   const findings = gradeFindings(plan, [...unwritable, ...ownFindings()], options);
   return { target, plan: { ...plan, findings }, web };
@@ -217,8 +218,10 @@ export async function targetFor(
 interface Creation {
   torrent: Torrent;
   kernel: string;
-  /** With a cache, the bytes of the files that it did not know; null without a cache, where every byte is read. */
+  /** With a cache or torrents to reuse, the bytes that were read; null without, where every byte is read. */
   bytesRead: number | null;
+  /** The report on `--reuse`; null without it, and for streams. */
+  reuse: ReuseReport | null;
 }
 
 type CreationOptions = WatchOptions & { outputPath: string | undefined; onPlan: (plan: PlanReport) => unknown };
@@ -232,8 +235,15 @@ async function createTorrent(draft: TorrentCreate, options: CreateOptions, watch
     return watch.onProgress?.(progress);
   };
   const counted = cache === false ? watch : { ...watch, onProgress };
-  const torrent = await draft.generate({ ...generateOptions(options), engine, cache, ...counted });
-  return { torrent, kernel: engine.kernel, bytesRead: cache ? bytesRead : null };
+  const reports: ReuseReport[] = [];
+  const onReuse = (report: ReuseReport) => void reports.push(report);
+  const torrent = await draft.generate({ ...reusingOptions(options), onReuse, engine, cache, ...counted });
+  const [reuse = null] = reports;
+  return { torrent, kernel: engine.kernel, bytesRead: reuse?.bytesRead ?? (cache ? bytesRead : null), reuse };
+}
+
+function reusingOptions({ reuse, reuseVerify = false, ...options }: CreateOptions): Checked<GenerateOptions> {
+  return { ...generateOptions(options), reuse, reuseVerify };
 }
 
 /** The options of the library for a creation and its plan. */

@@ -1,7 +1,9 @@
 /** The summary of a creation: as JSON, and as lines. */
 import type { Finding } from '../../create/findings/findings.ts';
+import type { ReuseReport } from '../../create/hash-unknown.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes, plural } from '../../text/format.ts';
+import { joinFirst, printable } from '../../text/printable.ts';
 import { nameOfTarget } from '../options/target.ts';
 import { toPlain } from '../terminal/messages.ts';
 import type { CreateOptions } from './options.ts';
@@ -14,7 +16,7 @@ interface Summary extends Created {
 
 /** The summary for `--json`. */
 export function summaryJson(
-  { torrent, target, seconds, kernel, warnings, bytesRead, link, web }: Summary,
+  { torrent, target, seconds, kernel, warnings, bytesRead, reuse, link, web }: Summary,
   { magnet }: CreateOptions,
 ): object {
   const { totalSize, nFiles, nPieces, info } = torrent;
@@ -29,6 +31,7 @@ export function summaryJson(
     files: nFiles,
     totalSize,
     ...(bytesRead !== null && { bytesRead }),
+    ...(reuse && { reuse }),
     seconds,
     bytesPerSecond: Math.round((bytesRead ?? totalSize) / seconds),
     kernel,
@@ -38,9 +41,9 @@ export function summaryJson(
 }
 
 /** The summary for people; with `--quiet` only the magnet link, if it was asked for. */
-export function summaryLines(created: Created, { magnet, quiet }: CreateOptions): string[] {
+export function summaryLines(created: Created, options: CreateOptions): string[] {
   const { link } = created;
-  return [...(quiet ? [] : linesOf(created)), ...(magnet && link !== null ? [link] : [])];
+  return [...(options.quiet ? [] : linesOf(created, options)), ...(options.magnet && link !== null ? [link] : [])];
 }
 
 /** The infohashes of a torrent, as all objects of `--json` have them. */
@@ -54,18 +57,36 @@ export function infohashLines({ infohashV1, infohashV2 }: Pick<Torrent, 'infohas
   return [...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []), ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : [])];
 }
 
-function linesOf({ torrent, target, seconds, kernel, ...summary }: Created): string[] {
+function linesOf({ torrent, target, seconds, kernel, reuse, ...summary }: Created, options: CreateOptions): string[] {
   const { totalSize, nFiles, nPieces, info } = torrent;
   const bytesRead = summary.bytesRead ?? totalSize;
+  const cache = options.cache || options.cacheDir ? 'the cache' : null;
+  const rest = `${[cache, reuse && 'other torrents'].filter(Boolean).join(' and ')} provided`;
   const files = `${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
   const pieces = `${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`;
   const speed = `${formatBytes(Math.round(bytesRead / seconds))}/s, ${kernel}`;
   return [
     `${nameOfTarget(target)}: ${torrent.torrentVersion}, ${files}, ${pieces}`,
     ...infohashLines(torrent),
-    ...(bytesRead < totalSize
-      ? [`read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}; the cache provided the rest`]
-      : []),
+    ...(reuse ? reuseLines(reuse, options.reuseVerify) : []),
+    ...(bytesRead < totalSize ? [`read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}; ${rest} the rest`] : []),
     ...(bytesRead > 0 ? [`hashed in ${seconds.toFixed(2)} s (${speed})`] : []),
   ];
 }
+
+/** The most files that differ from all torrents, in the lines. */
+const MAX_DIFFERENT = 10;
+
+function reuseLines({ torrents, skipped, files, bytes, different }: ReuseReport, isCompared = false): string[] {
+  const what = `the hashes of ${plural(files, 'file')} (${formatBytes(bytes)})`;
+  const from = `${plural(torrents, 'torrent')}${skippedText(skipped)}`;
+  const others = joinFirst(different.map(printable), MAX_DIFFERENT);
+  return [
+    isCompared ? `${what} agree with those of ${from}` : `reused ${what} from ${from}`,
+    ...(others ? [`different from the torrents: ${others}`] : []),
+  ];
+}
+
+/** Speaks of entries that are no torrents. */
+export const skippedText = (skipped: number): string =>
+  skipped === 0 ? '' : `; ${skipped} skipped, because they are no valid torrents`;

@@ -181,6 +181,11 @@ export function collect(text: string, before?: string[] | false): string[] {
   return appended(before || [], text);
 }
 
+/** Appends the path of torrents to reuse. */
+export function collectTorrents(text: string, before: string[] = []): string[] {
+  return appended(before, withHome(text || refuse('Expected a torrent or a folder of torrents.')));
+}
+
 /** Appends one tier of trackers: URLs separated by commas. */
 export function collectTier(text: string, before: string[][] = []): string[][] {
   return appended(

@@ -11,7 +11,7 @@ import { infohashLines, infohashOf } from '../create/summary.ts';
 import { fileOf, isStdout, nameOfTarget, realFile, requireWritable } from '../options/target.ts';
 import { planned } from '../parts/plan-in-parts.ts';
 import { storeOf } from '../parts/store-of.ts';
-import { toPlain } from '../terminal/messages.ts';
+import { flagText, toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines, writeResult } from '../terminal/output.ts';
 import { interrupted } from './interrupted.ts';
 import { waitNotices } from './notices.ts';
@@ -64,12 +64,11 @@ export async function createInQueue(
 }
 
 /** Refuses the options that workers would ignore. Values of the configuration file apply where they fit, so they are not refused. */
-function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, fromConfig }: CreateOptions): void {
-  const given = { magnet, linkFile, cache, cacheDir };
-  const options = { magnet: '--magnet', linkFile: '--link-file', cache: '--cache', cacheDir: '--cache-dir' };
+function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, reuse, fromConfig }: CreateOptions): void {
+  const given = { magnet, linkFile, cache, cacheDir, reuse };
   for (const key of Object.keys(given) as (keyof typeof given)[])
     if (given[key] !== undefined && given[key] !== false && !fromConfig?.has(key))
-      throw invalidArgument(`${options[key]} does not work with --queue: omit one of them`);
+      throw invalidArgument(`${flagText(key)} does not work with --queue: omit one of them`);
 }
 
 /** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */

@@ -14,10 +14,10 @@ import { checkOptions, invalidArgument, type OptionStructs, pathOrNull, Signal }
 import type { FileDigests } from '../../hash/file-digests.ts';
 import { printable } from '../../text/printable.ts';
 import type { ContentFile } from '../find-files.ts';
-import { MIN_CACHED_BYTES } from '../hash-unknown.ts';
 import type { CacheChoice } from '../options.ts';
 import type { SizedLayout } from '../torrent-layout.ts';
 import { appendRecords, type RecordQuery, readRecords, type StoredRecord, sizeOfStore } from './record-store.ts';
+import { MIN_CACHED_BYTES } from './worth-caching.ts';
 
 /** The folder of the records in the cache. Give a new format a new number: records of the old one are then ignored. */
 const STORE = 'hashes-3';

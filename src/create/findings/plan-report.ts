@@ -7,6 +7,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import type { Checked } from '../../errors/guard.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { Draft } from '../draft-fields.ts';
+import { type ReusePlan, reusePlan } from '../hash-unknown.ts';
 import type { GenerateOptions } from '../options.ts';
 import { sourceFiles } from '../sources/sources.ts';
 import { checkVersion, hasAllSizes, type LayoutOptions, layOutTorrent, type TorrentLayout } from '../torrent-layout.ts';
@@ -47,6 +48,8 @@ export interface PlanReport {
   seconds: number | null;
   /** The entries that were left out because of what they are, as paths with `/`: at most 1,000. */
   leftOut: string[];
+  /** The hashes that `reuse` can save, by the sizes and names of files; null without it, and for streams. */
+  reuse: ReusePlan | null;
   /** All findings, errors first. Creating the torrent fails if one is an error. */
   findings: Finding[];
 }
@@ -90,7 +93,9 @@ export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 
     return null;
   });
   throwIfAborted(options.signal);
-  return { description: await describe({ draft, layout, problems: found, leftOut }, version), layout, problems: found };
+  const description = await describe({ draft, layout, problems: found, leftOut }, version);
+  description.reuse = await reusePlan(layout, options);
+  return { description, layout, problems: found };
 }
 
 /** The description of a layout. May add a problem that it finds. */
@@ -116,6 +121,7 @@ export async function describe(
     bytesPerSecond: null,
     seconds: null,
     leftOut: leftOut.slice(0, MAX_LEFT_OUT).map(({ path }) => path),
+    reuse: null,
     findings,
   };
 }

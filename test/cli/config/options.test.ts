@@ -94,6 +94,11 @@ describe('the options of create', () => {
       command.parse(words, { from: 'user' });
       const given = command.opts()[attribute];
       if (key === 'cache-dir' || key === 'output') assert.equal(value, path.resolve(given));
+      else if (key === 'reuse')
+        assert.deepEqual(
+          value,
+          given.map((one: string) => path.resolve(one)),
+        );
       else if (key === 'date') assert.ok(Math.abs(Number(value) - Number(given)) < 60_000);
       else assert.deepEqual(value, given, key);
     }
