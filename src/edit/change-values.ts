@@ -16,6 +16,7 @@ import {
   NewDate,
   sparse,
   TrackerTiers,
+  Url,
 } from '../model/primitives.ts';
 import { addFailures } from '../model/rules/rules.ts';
 import { toInfohash } from '../model/value-fields.ts';
@@ -29,14 +30,19 @@ const Name = refine(Text, 'unsafe_path', (name) => {
   return problem === null || `${problem} cannot be the name of a torrent`;
 });
 
+const Replacements = list(type({ from: Url, to: Text }));
+
 const VALUES = sparse(
   type({
     trackers: maybe(TrackerTiers),
     addTrackers: maybe(TrackerTiers),
     removeTrackers: maybe(TextList),
+    replaceTrackers: maybe(Replacements),
     urlList: maybe(TextList),
     addWebseeds: maybe(TextList),
     removeWebseeds: maybe(TextList),
+    replaceWebseeds: maybe(Replacements),
+    entropy: maybe(Flag),
     httpseeds: maybe(TextList),
     nodes: maybe(list(DhtNode)),
     comment: maybe(Text),

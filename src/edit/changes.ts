@@ -6,6 +6,7 @@ import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { DhtNode } from '../model/primitives.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { toInfohash } from '../model/value-fields.ts';
+import { ENTROPY_KEY, entropyText } from '../text/entropy.ts';
 import { storedUrl } from '../text/urls.ts';
 import { CONTENT_KEYS } from './replace-fields.ts';
 import { entriesOf } from './splice.ts';
@@ -19,12 +20,19 @@ export interface TorrentChanges {
   addTrackers?: readonly string[] | readonly (readonly string[])[];
   /** Removes trackers from all tiers. URLs that differ in the case of the host or in the default port are the same. */
   removeTrackers?: readonly string[];
+  /**
+   * Replaces a text, such as a host or a passkey, in all trackers that have it, one replacement after the other. It applies after
+   * `removeTrackers` and before `addTrackers`. Of URLs that become equal, the first one stays.
+   */
+  replaceTrackers?: readonly { readonly from: string; readonly to: string }[];
   /** Replaces all webseeds (BEP 19). */
   urlList?: readonly string[] | null;
   /** Appends webseeds that the torrent does not have yet. */
   addWebseeds?: readonly string[];
   /** Removes webseeds. */
   removeWebseeds?: readonly string[];
+  /** Replaces a text in webseeds, like `replaceTrackers`. It does not change `httpseeds`. */
+  replaceWebseeds?: readonly { readonly from: string; readonly to: string }[];
   /** URLs of scripts that serve pieces over HTTP (BEP 17). */
   httpseeds?: readonly string[] | null;
   /** Nodes through which a client joins the DHT, as `[host, port]` (BEP 5). */
@@ -51,6 +59,8 @@ export interface TorrentChanges {
   collections?: readonly string[] | null;
   /** URL that serves a newer version of the torrent (BEP 39). */
   updateUrl?: string | null;
+  /** Sets the key `entropy` to a random text: another infohash for the same content. */
+  entropy?: boolean;
   /** Other keys of `info`, with bencode values, but none that describes the content. */
   infoExtra?: Readonly<Record<string, Encodable | null>>;
 }
@@ -118,6 +128,10 @@ export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed 
   if (similar?.length || own.similar?.length)
     setList(info, 'similar', similar?.map((hash) => toInfohash(hash) as Uint8Array) ?? similar);
   if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : storedUrl(updateUrl));
+  if (changes.entropy) {
+    if (info.has(ENTROPY_KEY)) throw invalidArgument('infoExtra.entropy and entropy set the same key: use one of them');
+    info.set(ENTROPY_KEY, entropyText());
+  }
   return info;
 }
 

@@ -6,6 +6,7 @@ import { checkedChanges } from './change-values.ts';
 import { infoChanges, type TorrentChanges, topChanges } from './changes.ts';
 import { editFindings } from './edit-findings.ts';
 import { replaceFields } from './replace-fields.ts';
+import { replacedUrls } from './url-changes.ts';
 
 /** Options of {@link edit}. The result is validated in `context`. */
 export interface EditOptions extends Pick<ReadOptions, 'context'> {
@@ -16,7 +17,7 @@ export interface EditOptions extends Pick<ReadOptions, 'context'> {
    */
   keepInfohash?: boolean;
   /**
-   * Called for each warning: a tracker or other URL that cannot work, a name that clients change, or a removed URL or key that the
+   * Called for each warning: a tracker or other URL that cannot work, a name that clients change, or a removed or replaced text or key that the
    * torrent does not have. If it throws, `edit` fails with that error.
    *
    * @default warnings are not reported
@@ -45,8 +46,9 @@ export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOpt
   checkArgument('torrent', torrent, AnyTorrent);
   const checked = checkedChanges(changes);
   const { keepInfohash, onWarning, context } = checkOptions(options, EDIT, { example: '{ keepInfohash: true }' });
+  const replaced = replacedUrls(torrent, checked);
   const [info, top] = [infoChanges(torrent, checked), topChanges(torrent, checked)];
   const edited = replaceFields(torrent, { info, top, keepInfohash, context });
-  if (onWarning) for (const finding of editFindings(torrent, edited, checked)) onWarning(finding);
+  if (onWarning) for (const finding of editFindings(torrent, edited, { ...checked, replaced })) onWarning(finding);
   return edited;
 }

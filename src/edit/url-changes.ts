@@ -1,5 +1,8 @@
 /** Changes the trackers and webseeds of a torrent. */
 import type { Encodable } from '../bencode/value.ts';
+import { requireUrls } from '../create/draft-fields.ts';
+import { ValidationError } from '../errors/errors.ts';
+import { Issues } from '../model/issues.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { storedUrl, urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
@@ -9,55 +12,106 @@ type Tier = string | readonly string[];
 
 type Changed = Map<string, Encodable | null>;
 
+/** A text in URLs, and the text that replaces it. */
+type Replacement = NonNullable<TorrentChanges['replaceTrackers']>[number];
+
 /** The new values of `announce` and `announce-list`; empty where the trackers stay the same. */
 export function trackerChanges({ announce, announceList }: Torrent, changes: TorrentChanges): Changed {
-  const { trackers: replaced, addTrackers: added, removeTrackers: removed } = changes;
+  const { trackers: set, addTrackers: added, removeTrackers: removed, replaceTrackers: replaced } = changes;
   const listed = announceList?.filter((tier) => tier.length > 0) ?? [];
   const current = listed.length > 0 || announce === null ? listed : [[announce]];
   const isRemoved = announce !== null && keysOf(removed).has(urlKey(announce));
-  const tiers = changedTiers(current, { replaced, added, removed }) ?? (isRemoved ? current : null);
+  const own = announce === null ? null : replacedIn([announce], replaced).urls[0];
+  const isOther = isRemoved || own !== announce;
+  const tiers = changedTiers(current, { set, added, removed, replaced }) ?? (isOther ? current : null);
   if (!tiers) return new Map();
-  // `announce` stays unless it is removed itself, although clients ignore it beside a list (BEP 12).
-  const isReplaced = replaced !== undefined || announce === null || isRemoved;
+  // `announce` stays unless it is changed itself, although clients ignore it beside a list (BEP 12).
+  const isFirst = set !== undefined || announce === null || isRemoved || listed.length === 0;
   return new Map<string, Encodable | null>([
-    ['announce', isReplaced ? (tiers[0]?.[0] ?? null) : announce],
-    ['announce-list', tiers.flat().length > (isReplaced ? 1 : 0) ? tiers : null],
+    ['announce', (isFirst ? tiers[0]?.[0] : own) ?? null],
+    ['announce-list', tiers.flat().length > (isFirst ? 1 : 0) ? tiers : null],
   ]);
 }
 
 /** The new value of `url-list`; empty where the webseeds stay the same. */
 export function webseedChanges({ webseeds }: Torrent, changes: TorrentChanges): Changed {
-  const { urlList: replaced, addWebseeds: added, removeWebseeds: removed } = changes;
+  const { urlList: set, addWebseeds: added, removeWebseeds: removed, replaceWebseeds: replaced } = changes;
   const tiers = changedTiers(
     webseeds.map((url) => [url]),
-    { replaced, added, removed },
+    { set, added, removed, replaced },
   );
   if (!tiers) return new Map();
   const changed = [...new Set(tiers.flat())];
   return new Map([['url-list', changed.length > 0 ? changed : null]]);
 }
 
+/**
+ * The trackers and webseeds that replacements give, and the texts that none of them has.
+ *
+ * @throws {ValidationError} for those that are no URLs
+ */
+export function replacedUrls(
+  { announce, announceList, webseeds }: Torrent,
+  { trackers, replaceTrackers, urlList, replaceWebseeds }: TorrentChanges,
+): { trackers: Replaced; webseeds: Replaced } {
+  const own = trackers === undefined ? [announce ?? '', announceList ?? []] : (trackers ?? []);
+  const replaced = {
+    trackers: replacedIn(own.flat(2), replaceTrackers),
+    webseeds: replacedIn(urlList === undefined ? webseeds : (urlList ?? []), replaceWebseeds),
+  };
+  const issues = new Issues();
+  requireUrls(['replaceTrackers'], replaced.trackers.made, issues);
+  requireUrls(['replaceWebseeds'], replaced.webseeds.made, issues);
+  if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
+  return replaced;
+}
+
 /** The changes of a list of URLs. */
 interface UrlChanges {
-  replaced: readonly Tier[] | null | undefined;
+  set: readonly Tier[] | null | undefined;
   added: readonly Tier[] | undefined;
   removed: readonly string[] | undefined;
+  replaced: readonly Replacement[] | undefined;
 }
 
 /** The new tiers, of which none is empty; null where nothing changes. */
 function changedTiers(
   current: readonly (readonly string[])[],
-  { replaced, added, removed }: UrlChanges,
+  { set, added, removed, replaced }: UrlChanges,
 ): string[][] | null {
-  if (replaced === undefined && !added?.length && !removed?.length) return null;
+  if (set === undefined && !added?.length && !removed?.length && !replaced?.length) return null;
   const gone = keysOf(removed);
-  const kept = replaced === undefined ? current : toTiers(replaced);
-  const tiers = kept.map((tier) => tier.filter((url) => !gone.has(urlKey(url))));
-  const known = keysOf(tiers.flat());
-  for (const tier of toTiers(added))
-    tiers.push(tier.filter((url) => !known.has(urlKey(url)) && known.add(urlKey(url))));
+  const kept = (set === undefined ? current : toTiers(set)).map((tier) => tier.filter((url) => !gone.has(urlKey(url))));
+  const made = keysOf(replacedIn(kept.flat(), replaced).made);
+  const known = new Set<string>();
+  const isNew = (url: string) => !known.has(urlKey(url)) && known.add(urlKey(url));
+  // Replacing may make URLs equal: the first one stays.
+  const tiers = kept.map((tier) =>
+    replacedIn(tier, replaced).urls.filter((url) => isNew(url) || !made.has(urlKey(url))),
+  );
+  for (const tier of toTiers(added)) tiers.push(tier.filter(isNew));
   const changed = tiers.filter((tier) => tier.length > 0);
-  return replaced === undefined && JSON.stringify(changed) === JSON.stringify(current) ? null : changed;
+  return set === undefined && JSON.stringify(changed) === JSON.stringify(current) ? null : changed;
+}
+
+/** URLs whose texts were replaced. */
+interface Replaced {
+  urls: string[];
+  /** The URLs that have changed. */
+  made: string[];
+  /** The texts that no URL has. */
+  absent: string[];
+}
+
+/** Replaces texts in URLs, one text after the other. */
+function replacedIn(given: readonly string[], replacements: readonly Replacement[] = []): Replaced {
+  let urls = [...given];
+  const absent: string[] = [];
+  for (const { from, to } of replacements) {
+    if (!urls.some((url) => url.includes(from))) absent.push(from);
+    urls = urls.map((url) => (url.includes(from) ? storedUrl(url.split(from).join(to)) : url));
+  }
+  return { urls, made: [...new Set(urls.filter((url, i) => url !== given[i]))], absent };
 }
 
 function keysOf(urls: readonly string[] | undefined): Set<string> {

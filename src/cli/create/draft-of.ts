@@ -5,6 +5,7 @@ import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import { type Finding, warning } from '../../create/findings/findings.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
+import { ENTROPY_KEY, entropyText } from '../../text/entropy.ts';
 import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
 import { cacheFolders, type ExtraKey } from '../options/option-values.ts';
 import { rootAndPaths } from '../options/roots.ts';
@@ -74,7 +75,7 @@ function fieldsOf(options: CreateOptions): TorrentCreateFields {
   const infoExtra = extraOf(set.filter(({ isInfo }) => isInfo));
   if (options.entropy && set.some(({ isInfo, key }) => isInfo && key === ENTROPY_KEY))
     throw invalidArgument('--set info.entropy and --entropy set the same key: use one of them');
-  if (options.entropy) infoExtra.set(ENTROPY_KEY, randomText());
+  if (options.entropy) infoExtra.set(ENTROPY_KEY, Buffer.from(entropyText()));
   const extra = extraOf(set.filter(({ isInfo }) => !isInfo));
   return {
     info: {
@@ -97,16 +98,6 @@ function fieldsOf(options: CreateOptions): TorrentCreateFields {
     createdBy: createdBy === false ? null : typeof createdBy === 'string' ? createdBy : undefined,
     ...(extra.size > 0 && { extra }),
   };
-}
-
-/** The key that holds the random text of `--entropy`. */
-const ENTROPY_KEY = 'entropy';
-const ENTROPY_BYTES = 16;
-
-/** Random hexadecimal digits. node:crypto is loaded only for them, because loading it takes a moment. */
-function randomText(): Uint8Array {
-  const { randomBytes } = process.getBuiltinModule('node:crypto');
-  return Buffer.from(randomBytes(ENTROPY_BYTES).toString('hex'));
 }
 
 /** The keys beside `info` and in it that the draft itself sets. */
