@@ -2,6 +2,8 @@
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { shown, ValidationError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
+import { INFO, TORRENT } from '../model/codec.ts';
+import { keysOf } from '../model/field.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { DhtNode } from '../model/primitives.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
@@ -65,28 +67,14 @@ export interface TorrentChanges {
   infoExtra?: Readonly<Record<string, Encodable | null>>;
 }
 
-/** The field for each key of `info` that `infoExtra` must not hold. */
-const INFO_FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
-  collections: 'collections',
-  name: 'name',
-  'name.utf-8': 'name',
-  private: 'private',
-  similar: 'similar',
-  source: 'source',
-  'update-url': 'updateUrl',
-};
-
-/** The field for each key beside `info` that `extra` must not hold. */
-const TOP_FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
+/** The fields of an edit that have other names than those of a torrent. */
+const OTHER_NAMES: Readonly<Record<string, keyof TorrentChanges>> = {
   announce: 'trackers',
-  'announce-list': 'trackers',
-  comment: 'comment',
-  'created by': 'createdBy',
-  'creation date': 'creationDate',
-  httpseeds: 'httpseeds',
-  nodes: 'nodes',
-  'url-list': 'urlList',
+  announceList: 'trackers',
+  nameUtf8: 'name',
 };
+/** A torrent may have these beside `info` and in it. The fields set them in `info`. */
+const { similar: _1, collections: _2, ...TOP } = TORRENT;
 
 type Changed = Map<string, Encodable | null>;
 
@@ -95,7 +83,7 @@ export function topChanges(torrent: Torrent, changes: TorrentChanges): Changed {
   const { comment, createdBy, creationDate, httpseeds, nodes, extra = {} } = changes;
   const top: Changed = new Map();
   for (const [key, value] of Object.entries(extra)) {
-    requireExtra('extra', key, ['info', 'piece layers'], TOP_FIELDS);
+    requireExtra('extra', key, ['info', 'piece layers'], TOP);
     top.set(toKey(key), value);
   }
   if (comment !== undefined) setText(top, 'comment', comment);
@@ -114,7 +102,7 @@ export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed 
   const { name, source, similar, collections, updateUrl, infoExtra = {} } = changes;
   const info: Changed = new Map();
   for (const [key, value] of Object.entries(infoExtra)) {
-    requireExtra('infoExtra', key, CONTENT_KEYS, INFO_FIELDS);
+    requireExtra('infoExtra', key, CONTENT_KEYS, INFO);
     info.set(toKey(key), value);
   }
   if (name !== undefined) setName(torrent, name, info);
@@ -135,19 +123,12 @@ export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed 
   return info;
 }
 
-function requireExtra(
-  option: 'extra' | 'infoExtra',
-  key: string,
-  contentKeys: readonly string[],
-  fields: typeof TOP_FIELDS,
-): void {
-  const named = { option: { [option]: null } };
-  if (contentKeys.includes(key)) {
-    const problem = `${option} cannot hold ${key}, which describes the content: create or update a torrent instead`;
-    throw invalidArgument(problem, named);
-  }
-  if (Object.hasOwn(fields, key))
-    throw invalidArgument(`${option} cannot hold ${key}, which has a field of its own: ${fields[key]}`, named);
+function requireExtra(option: 'extra' | 'infoExtra', key: string, contentKeys: readonly string[], fields: object): void {
+  const property = keysOf(fields).get(key)?.property;
+  const problem = contentKeys.includes(key)
+    ? 'describes the content: create or update a torrent instead'
+    : property && `has a field of its own: ${OTHER_NAMES[property] ?? property}`;
+  if (problem) throw invalidArgument(`${option} cannot hold ${key}, which ${problem}`, { option: { [option]: null } });
 }
 
 /** Also removes the `.utf-8` key that old creators wrote: clients would show that instead. */

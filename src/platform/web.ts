@@ -221,9 +221,7 @@ export function currentFolder(): string {
   return '/';
 }
 
-export function variable(_name: string): undefined {
-  return undefined;
-}
+export function variable(_name: string): undefined {}
 
 export function emitWarning(message: string, _code: string): void {
   console.warn(message);
