@@ -123,7 +123,12 @@ export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed 
   return info;
 }
 
-function requireExtra(option: 'extra' | 'infoExtra', key: string, contentKeys: readonly string[], fields: object): void {
+function requireExtra(
+  option: 'extra' | 'infoExtra',
+  key: string,
+  contentKeys: readonly string[],
+  fields: object,
+): void {
   const property = keysOf(fields).get(key)?.property;
   const problem = contentKeys.includes(key)
     ? 'describes the content: create or update a torrent instead'

@@ -8,13 +8,13 @@ import { latin1Bytes, utf8Text } from '../platform/node.ts';
 import { urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
 import { entriesOf } from './splice.ts';
-import type { replacedUrls } from './url-changes.ts';
+import { type replacedIn, trackersOf } from './url-changes.ts';
 
 /** The findings about the changes that led from one torrent to another. */
 export function editFindings(
   before: Torrent,
   after: Torrent,
-  changes: TorrentChanges & { replaced: ReturnType<typeof replacedUrls> },
+  changes: TorrentChanges & { replaced: Record<'trackers' | 'webseeds', ReturnType<typeof replacedIn>> },
 ): Finding[] {
   const { trackers, addTrackers, urlList, addWebseeds, httpseeds, updateUrl, removeTrackers, removeWebseeds } = changes;
   const { replaced } = changes;
@@ -24,7 +24,7 @@ export function editFindings(
     httpseeds: [httpseeds ?? []].flat(),
   };
   const [old, now] = [before, after].map(ofPrivate) as [Finding[], Finding[]];
-  const known = [before.announce ?? '', ...(before.announceList ?? []).flat(), ...fields.trackers];
+  const known = [...trackersOf(before), ...fields.trackers];
   const { bytes, infoBytes } = TorrentBase.bytesOf(before);
   const { name, extra, infoExtra } = changes;
   return [

@@ -1,12 +1,15 @@
 /** Edits the fields of a torrent that do not describe its content. */
 import type { Finding } from '../create/findings/findings.ts';
+import { requireUrls } from '../create/draft-fields.ts';
+import { ValidationError } from '../errors/errors.ts';
 import { Callback, checkArgument, checkOptions, Flag, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { Issues } from '../model/issues.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { checkedChanges } from './change-values.ts';
 import { infoChanges, type TorrentChanges, topChanges } from './changes.ts';
 import { editFindings } from './edit-findings.ts';
 import { replaceFields } from './replace-fields.ts';
-import { replacedUrls } from './url-changes.ts';
+import { replacedIn, trackersOf } from './url-changes.ts';
 
 /** Options of {@link edit}. The result is validated in `context`. */
 export interface EditOptions extends Pick<ReadOptions, 'context'> {
@@ -46,7 +49,14 @@ export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOpt
   checkArgument('torrent', torrent, AnyTorrent);
   const checked = checkedChanges(changes);
   const { keepInfohash, onWarning, context } = checkOptions(options, EDIT, { example: '{ keepInfohash: true }' });
-  const replaced = replacedUrls(torrent, checked);
+  const replaced = {
+    trackers: replacedIn([trackersOf(torrent), checked.trackers ?? []].flat(2), checked.replaceTrackers),
+    webseeds: replacedIn([torrent.webseeds, checked.urlList ?? []].flat(), checked.replaceWebseeds),
+  };
+  const issues = new Issues();
+  requireUrls(['replaceTrackers'], replaced.trackers.made, issues);
+  requireUrls(['replaceWebseeds'], replaced.webseeds.made, issues);
+  if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
   const [info, top] = [infoChanges(torrent, checked), topChanges(torrent, checked)];
   const edited = replaceFields(torrent, { info, top, keepInfohash, context });
   if (onWarning) for (const finding of editFindings(torrent, edited, { ...checked, replaced })) onWarning(finding);

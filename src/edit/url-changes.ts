@@ -1,8 +1,5 @@
 /** Changes the trackers and webseeds of a torrent. */
 import type { Encodable } from '../bencode/value.ts';
-import { requireUrls } from '../create/draft-fields.ts';
-import { ValidationError } from '../errors/errors.ts';
-import { Issues } from '../model/issues.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { storedUrl, urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
@@ -21,7 +18,7 @@ export function trackerChanges({ announce, announceList }: Torrent, changes: Tor
   const listed = announceList?.filter((tier) => tier.length > 0) ?? [];
   const current = listed.length > 0 || announce === null ? listed : [[announce]];
   const isRemoved = announce !== null && keysOf(removed).has(urlKey(announce));
-  const own = announce === null ? null : replacedIn([announce], replaced).urls[0];
+  const own = announce === null ? null : withReplaced(announce, replaced);
   const isOther = isRemoved || own !== announce;
   const tiers = changedTiers(current, { set, added, removed, replaced }) ?? (isOther ? current : null);
   if (!tiers) return new Map();
@@ -45,27 +42,6 @@ export function webseedChanges({ webseeds }: Torrent, changes: TorrentChanges): 
   return new Map([['url-list', changed.length > 0 ? changed : null]]);
 }
 
-/**
- * The trackers and webseeds that replacements give, and the texts that none of them has.
- *
- * @throws {ValidationError} for those that are no URLs
- */
-export function replacedUrls(
-  { announce, announceList, webseeds }: Torrent,
-  { trackers, replaceTrackers, urlList, replaceWebseeds }: TorrentChanges,
-): { trackers: Replaced; webseeds: Replaced } {
-  const own = trackers === undefined ? [announce ?? '', announceList ?? []] : (trackers ?? []);
-  const replaced = {
-    trackers: replacedIn(own.flat(2), replaceTrackers),
-    webseeds: replacedIn(urlList === undefined ? webseeds : (urlList ?? []), replaceWebseeds),
-  };
-  const issues = new Issues();
-  requireUrls(['replaceTrackers'], replaced.trackers.made, issues);
-  requireUrls(['replaceWebseeds'], replaced.webseeds.made, issues);
-  if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
-  return replaced;
-}
-
 /** The changes of a list of URLs. */
 interface UrlChanges {
   set: readonly Tier[] | null | undefined;
@@ -82,36 +58,37 @@ function changedTiers(
   if (set === undefined && !added?.length && !removed?.length && !replaced?.length) return null;
   const gone = keysOf(removed);
   const kept = (set === undefined ? current : toTiers(set)).map((tier) => tier.filter((url) => !gone.has(urlKey(url))));
-  const made = keysOf(replacedIn(kept.flat(), replaced).made);
+  const others = kept.map((tier) => tier.map((url) => withReplaced(url, replaced)));
+  const isReplaced = String(others) !== String(kept);
   const known = new Set<string>();
   const isNew = (url: string) => !known.has(urlKey(url)) && known.add(urlKey(url));
   // Replacing may make URLs equal: the first one stays.
-  const tiers = kept.map((tier) =>
-    replacedIn(tier, replaced).urls.filter((url) => isNew(url) || !made.has(urlKey(url))),
-  );
+  const tiers = others.map((tier) => tier.filter((url) => isNew(url) || !isReplaced));
   for (const tier of toTiers(added)) tiers.push(tier.filter(isNew));
   const changed = tiers.filter((tier) => tier.length > 0);
   return set === undefined && JSON.stringify(changed) === JSON.stringify(current) ? null : changed;
 }
 
-/** URLs whose texts were replaced. */
-interface Replaced {
-  urls: string[];
-  /** The URLs that have changed. */
-  made: string[];
-  /** The texts that no URL has. */
-  absent: string[];
+/** The trackers of a torrent, also those in `announce` alone. */
+export function trackersOf({ announce, announceList }: Torrent): string[] {
+  return [announce ?? '', ...(announceList ?? []).flat()];
 }
 
-/** Replaces texts in URLs, one text after the other. */
-function replacedIn(given: readonly string[], replacements: readonly Replacement[] = []): Replaced {
-  let urls = [...given];
-  const absent: string[] = [];
-  for (const { from, to } of replacements) {
-    if (!urls.some((url) => url.includes(from))) absent.push(from);
-    urls = urls.map((url) => (url.includes(from) ? storedUrl(url.split(from).join(to)) : url));
-  }
-  return { urls, made: [...new Set(urls.filter((url, i) => url !== given[i]))], absent };
+/** A URL with texts replaced, one after the other. */
+function withReplaced(url: string, replacements: readonly Replacement[] = []): string {
+  const replace = (text: string, { from, to }: Replacement) =>
+    text.includes(from) ? storedUrl(text.split(from).join(to)) : text;
+  return replacements.reduce(replace, url);
+}
+
+/** The new URLs that replacements give, and the texts that no URL has. */
+export function replacedIn(
+  urls: readonly string[],
+  replacements: readonly Replacement[] = [],
+): { made: string[]; absent: string[] } {
+  const made = urls.map((url) => withReplaced(url, replacements)).filter((url) => !urls.includes(url));
+  const texts = replacements.map(({ from }) => from);
+  return { made: [...new Set(made)], absent: texts.filter((text) => !urls.some((url) => url.includes(text))) };
 }
 
 function keysOf(urls: readonly string[] | undefined): Set<string> {

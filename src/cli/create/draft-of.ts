@@ -110,5 +110,5 @@ function extraOf(keys: readonly ExtraKey[]): BencodeMap {
     const message = `--set cannot set ${taken.isInfo ? 'info.' : ''}${taken.key}: use the option for it, if there is one`;
     throw invalidArgument(message);
   }
-  return new Map(keys.map(({ key, text }) => [toKey(key), Buffer.from(text)]));
+  return new Map(keys.map(({ key, value }) => [toKey(key), value]));
 }
