@@ -61,7 +61,7 @@ export interface TorrentChanges {
   collections?: readonly string[] | null;
   /** URL that serves a newer version of the torrent (BEP 39). */
   updateUrl?: string | null;
-  /** Sets the key `entropy` to a random text: another infohash for the same content. */
+  /** Sets the key `entropy` to a random text, instead of that of `infoExtra`: another infohash for the same content. */
   entropy?: boolean;
   /** Other keys of `info`, with bencode values, but none that describes the content. */
   infoExtra?: Readonly<Record<string, Encodable | null>>;
@@ -116,10 +116,7 @@ export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed 
   if (similar?.length || own.similar?.length)
     setList(info, 'similar', similar?.map((hash) => toInfohash(hash) as Uint8Array) ?? similar);
   if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : storedUrl(updateUrl));
-  if (changes.entropy) {
-    if (info.has(ENTROPY_KEY)) throw invalidArgument('infoExtra.entropy and entropy set the same key: use one of them');
-    info.set(ENTROPY_KEY, entropyText());
-  }
+  if (changes.entropy) info.set(ENTROPY_KEY, entropyText());
   return info;
 }
 

@@ -51,7 +51,7 @@ export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOpt
   const { keepInfohash, onWarning, context } = checkOptions(options, EDIT, { example: '{ keepInfohash: true }' });
   const replaced = {
     trackers: replacedIn([trackersOf(torrent), checked.trackers ?? []].flat(2), checked.replaceTrackers),
-    webseeds: replacedIn([torrent.webseeds, checked.urlList ?? []].flat(), checked.replaceWebseeds),
+    webseeds: replacedIn([torrent.webseeds, checked.urlList ?? []].flat(2), checked.replaceWebseeds),
   };
   const issues = new Issues();
   requireUrls(['replaceTrackers'], replaced.trackers.made, issues);

@@ -18,9 +18,9 @@ export function trackerChanges({ announce, announceList }: Torrent, changes: Tor
   const listed = announceList?.filter((tier) => tier.length > 0) ?? [];
   const current = listed.length > 0 || announce === null ? listed : [[announce]];
   const isRemoved = announce !== null && keysOf(removed).has(urlKey(announce));
-  const own = announce === null ? null : withReplaced(announce, replaced);
-  const isOther = isRemoved || own !== announce;
-  const tiers = changedTiers(current, { set, added, removed, replaced }) ?? (isOther ? current : null);
+  const own = announce && withReplaced(announce, replaced);
+  const tiers =
+    changedTiers(current, [set, added, removed, replaced]) ?? (isRemoved || own !== announce ? current : null);
   if (!tiers) return new Map();
   // `announce` stays unless it is changed itself, although clients ignore it beside a list (BEP 12).
   const isFirst = set !== undefined || announce === null || isRemoved || listed.length === 0;
@@ -33,27 +33,25 @@ export function trackerChanges({ announce, announceList }: Torrent, changes: Tor
 /** The new value of `url-list`; empty where the webseeds stay the same. */
 export function webseedChanges({ webseeds }: Torrent, changes: TorrentChanges): Changed {
   const { urlList: set, addWebseeds: added, removeWebseeds: removed, replaceWebseeds: replaced } = changes;
-  const tiers = changedTiers(
-    webseeds.map((url) => [url]),
-    { set, added, removed, replaced },
-  );
+  const current = webseeds.map((url) => [url]);
+  const tiers = changedTiers(current, [set, added, removed, replaced]);
   if (!tiers) return new Map();
   const changed = [...new Set(tiers.flat())];
   return new Map([['url-list', changed.length > 0 ? changed : null]]);
 }
 
 /** The changes of a list of URLs. */
-interface UrlChanges {
-  set: readonly Tier[] | null | undefined;
-  added: readonly Tier[] | undefined;
-  removed: readonly string[] | undefined;
-  replaced: readonly Replacement[] | undefined;
-}
+type UrlChanges = readonly [
+  set: readonly Tier[] | null | undefined,
+  added: readonly Tier[] | undefined,
+  removed: readonly string[] | undefined,
+  replaced: readonly Replacement[] | undefined,
+];
 
 /** The new tiers, of which none is empty; null where nothing changes. */
 function changedTiers(
   current: readonly (readonly string[])[],
-  { set, added, removed, replaced }: UrlChanges,
+  [set, added, removed, replaced]: UrlChanges,
 ): string[][] | null {
   if (set === undefined && !added?.length && !removed?.length && !replaced?.length) return null;
   const gone = keysOf(removed);
@@ -71,7 +69,7 @@ function changedTiers(
 
 /** The trackers of a torrent, also those in `announce` alone. */
 export function trackersOf({ announce, announceList }: Torrent): string[] {
-  return [announce ?? '', ...(announceList ?? []).flat()];
+  return [announce ?? '', announceList ?? []].flat(2);
 }
 
 /** A URL with texts replaced, one after the other. */
