@@ -128,7 +128,7 @@ function requireExtra(
 ): void {
   const property = keysOf(fields).get(key)?.property;
   const problem = contentKeys.includes(key)
-    ? 'describes the content: create or update a torrent instead'
+    ? 'describes the content: update it instead'
     : property && `has a field of its own: ${OTHER_NAMES[property] ?? property}`;
   if (problem) throw invalidArgument(`${option} cannot hold ${key}, which ${problem}`, { option: { [option]: null } });
 }
