@@ -23,7 +23,7 @@ import { toInfohash } from '../model/value-fields.ts';
 import { isMap } from '../platform/node.ts';
 import type { TorrentChanges } from './changes.ts';
 
-const Text = refine(AnyText, 'not_utf8', (text) => text.isWellFormed() || 'expected a well-formed text');
+const Text = refine(AnyText, 'not_utf8', (text) => text.isWellFormed() || 'expected well-formed text');
 const TextList = list(Text);
 const Name = refine(Text, 'unsafe_path', (name) => {
   const problem = unsafeComponent(name);

@@ -129,7 +129,7 @@ function requireExtra(
   const property = keysOf(fields).get(key)?.property;
   const problem = contentKeys.includes(key)
     ? 'describes the content: update it instead'
-    : property && `has a field of its own: ${OTHER_NAMES[property] ?? property}`;
+    : property && `has its own field: ${OTHER_NAMES[property] ?? property}`;
   if (problem) throw invalidArgument(`${option} cannot hold ${key}, which ${problem}`, { option: { [option]: null } });
 }
 

@@ -56,6 +56,6 @@ function absent(removed: readonly string[] = [], known: readonly string[], noun:
 }
 
 function notIn(text: string, noun: string): Finding {
-  const advice = noun === KEY ? '' : 'metainfo show lists those that it has.';
+  const advice = noun === KEY ? '' : 'metainfo show lists all.';
   return warning('not_in_torrent', text, `The torrent does not have ${noun} ${shown(text)}.`, { advice });
 }
