@@ -17,6 +17,7 @@ export const scan: typeof import('../disk/scan.ts')['scan'] = async () =>
 export const throwProblems: typeof import('../disk/scan-problems.ts')['throwProblems'] = ([first]) => {
   if (first) throw first.error;
 };
+export const DISK_ADVICE: typeof import('../disk/scan-problems.ts')['DISK_ADVICE'] = {};
 export const writeWhole: typeof import('../disk/write-file.ts')['writeWhole'] = async () =>
   noDisk('A browser writes no files: offer bencode() as a download.');
 export const MAX_GROUP = 1;

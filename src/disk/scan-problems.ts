@@ -16,6 +16,36 @@ const FILE_ERRORS: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_READ',
   'ERR_UNREADABLE',
 ]);
+/** The advice for errors, and the options that it means. */
+export type AdviceByCode = {
+  readonly [Code in MetainfoErrorCode]?: { readonly advice: string; readonly option?: MetainfoError['option'] };
+};
+
+/** The advice for errors of the disk. */
+export const DISK_ADVICE: AdviceByCode = {
+  ERR_BROKEN_LINK: {
+    advice: 'Restore the target, leave the link out, or skip all links.',
+    option: { exclude: true, symlinks: 'skip' },
+  },
+  ERR_LINK: {
+    advice: 'Leave the link out, or follow, skip or store links.',
+    option: { exclude: true, symlinks: 'skip' },
+  },
+  ERR_LINK_LOOP: { advice: 'Leave the link out, or skip all links.', option: { exclude: true, symlinks: 'skip' } },
+  ERR_LINK_OUTSIDE: {
+    advice: 'Follow links to the outside, copy the target, or leave the link out.',
+    option: { symlinks: 'follow', followOutside: true, exclude: true },
+  },
+  ERR_NOT_A_FILE: { advice: 'Move it away, or leave it out.', option: { exclude: true } },
+  ERR_NOT_FOUND: { advice: 'Check the path.' },
+  ERR_OUTPUT_IS_INPUT: { advice: 'Choose another output.' },
+  ERR_UNREADABLE: {
+    advice: 'Change its permissions, leave it out, or skip everything that is unreadable.',
+    option: { exclude: true, skipUnreadable: true },
+  },
+  ERR_WRITE: { advice: 'Choose another output.' },
+};
+
 /** The problems that the error holds, and those that its message lists. */
 const MAX_HELD = 1000;
 const MAX_LISTED = 10;

@@ -16,27 +16,33 @@ import {
   NewDate,
   sparse,
   TrackerTiers,
+  Url,
 } from '../model/primitives.ts';
 import { addFailures } from '../model/rules/rules.ts';
 import { toInfohash } from '../model/value-fields.ts';
 import { isMap } from '../platform/node.ts';
 import type { TorrentChanges } from './changes.ts';
 
-const Text = refine(AnyText, 'not_utf8', (text) => text.isWellFormed() || 'expected a well-formed text');
+const Text = refine(AnyText, 'not_utf8', (text) => text.isWellFormed() || 'expected well-formed text');
 const TextList = list(Text);
 const Name = refine(Text, 'unsafe_path', (name) => {
   const problem = unsafeComponent(name);
   return problem === null || `${problem} cannot be the name of a torrent`;
 });
 
+const Replacements = list(type({ from: Url, to: Text }));
+
 const VALUES = sparse(
   type({
     trackers: maybe(TrackerTiers),
     addTrackers: maybe(TrackerTiers),
     removeTrackers: maybe(TextList),
+    replaceTrackers: maybe(Replacements),
     urlList: maybe(TextList),
     addWebseeds: maybe(TextList),
     removeWebseeds: maybe(TextList),
+    replaceWebseeds: maybe(Replacements),
+    entropy: maybe(Flag),
     httpseeds: maybe(TextList),
     nodes: maybe(list(DhtNode)),
     comment: maybe(Text),

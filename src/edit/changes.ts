@@ -2,10 +2,13 @@
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
 import { shown, ValidationError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
+import { INFO, TORRENT } from '../model/codec.ts';
+import { keysOf } from '../model/field.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
 import type { DhtNode } from '../model/primitives.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { toInfohash } from '../model/value-fields.ts';
+import { ENTROPY_KEY, entropyText } from '../text/entropy.ts';
 import { storedUrl } from '../text/urls.ts';
 import { CONTENT_KEYS } from './replace-fields.ts';
 import { entriesOf } from './splice.ts';
@@ -19,12 +22,19 @@ export interface TorrentChanges {
   addTrackers?: readonly string[] | readonly (readonly string[])[];
   /** Removes trackers from all tiers. URLs that differ in the case of the host or in the default port are the same. */
   removeTrackers?: readonly string[];
+  /**
+   * Replaces a text, such as a host or a passkey, in all trackers that have it, one replacement after the other. It applies after
+   * `removeTrackers` and before `addTrackers`. Of URLs that become equal, the first one stays.
+   */
+  replaceTrackers?: readonly { readonly from: string; readonly to: string }[];
   /** Replaces all webseeds (BEP 19). */
   urlList?: readonly string[] | null;
   /** Appends webseeds that the torrent does not have yet. */
   addWebseeds?: readonly string[];
   /** Removes webseeds. */
   removeWebseeds?: readonly string[];
+  /** Replaces a text in webseeds, like `replaceTrackers`. It does not change `httpseeds`. */
+  replaceWebseeds?: readonly { readonly from: string; readonly to: string }[];
   /** URLs of scripts that serve pieces over HTTP (BEP 17). */
   httpseeds?: readonly string[] | null;
   /** Nodes through which a client joins the DHT, as `[host, port]` (BEP 5). */
@@ -51,32 +61,20 @@ export interface TorrentChanges {
   collections?: readonly string[] | null;
   /** URL that serves a newer version of the torrent (BEP 39). */
   updateUrl?: string | null;
+  /** Sets the key `entropy` to a random text, instead of that of `infoExtra`: another infohash for the same content. */
+  entropy?: boolean;
   /** Other keys of `info`, with bencode values, but none that describes the content. */
   infoExtra?: Readonly<Record<string, Encodable | null>>;
 }
 
-/** The field for each key of `info` that `infoExtra` must not hold. */
-const INFO_FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
-  collections: 'collections',
-  name: 'name',
-  'name.utf-8': 'name',
-  private: 'private',
-  similar: 'similar',
-  source: 'source',
-  'update-url': 'updateUrl',
-};
-
-/** The field for each key beside `info` that `extra` must not hold. */
-const TOP_FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
+/** The fields of an edit that have other names than those of a torrent. */
+const OTHER_NAMES: Readonly<Record<string, keyof TorrentChanges>> = {
   announce: 'trackers',
-  'announce-list': 'trackers',
-  comment: 'comment',
-  'created by': 'createdBy',
-  'creation date': 'creationDate',
-  httpseeds: 'httpseeds',
-  nodes: 'nodes',
-  'url-list': 'urlList',
+  announceList: 'trackers',
+  nameUtf8: 'name',
 };
+/** A torrent may have these beside `info` and in it. The fields set them in `info`. */
+const { similar: _1, collections: _2, ...TOP } = TORRENT;
 
 type Changed = Map<string, Encodable | null>;
 
@@ -85,7 +83,7 @@ export function topChanges(torrent: Torrent, changes: TorrentChanges): Changed {
   const { comment, createdBy, creationDate, httpseeds, nodes, extra = {} } = changes;
   const top: Changed = new Map();
   for (const [key, value] of Object.entries(extra)) {
-    requireExtra('extra', key, ['info', 'piece layers'], TOP_FIELDS);
+    requireExtra('extra', key, ['info', 'piece layers'], TOP);
     top.set(toKey(key), value);
   }
   if (comment !== undefined) setText(top, 'comment', comment);
@@ -104,7 +102,7 @@ export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed 
   const { name, source, similar, collections, updateUrl, infoExtra = {} } = changes;
   const info: Changed = new Map();
   for (const [key, value] of Object.entries(infoExtra)) {
-    requireExtra('infoExtra', key, CONTENT_KEYS, INFO_FIELDS);
+    requireExtra('infoExtra', key, CONTENT_KEYS, INFO);
     info.set(toKey(key), value);
   }
   if (name !== undefined) setName(torrent, name, info);
@@ -118,6 +116,7 @@ export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed 
   if (similar?.length || own.similar?.length)
     setList(info, 'similar', similar?.map((hash) => toInfohash(hash) as Uint8Array) ?? similar);
   if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : storedUrl(updateUrl));
+  if (changes.entropy) info.set(ENTROPY_KEY, entropyText());
   return info;
 }
 
@@ -125,15 +124,13 @@ function requireExtra(
   option: 'extra' | 'infoExtra',
   key: string,
   contentKeys: readonly string[],
-  fields: typeof TOP_FIELDS,
+  fields: object,
 ): void {
-  const named = { option: { [option]: null } };
-  if (contentKeys.includes(key)) {
-    const problem = `${option} cannot hold ${key}, which describes the content: create or update a torrent instead`;
-    throw invalidArgument(problem, named);
-  }
-  if (Object.hasOwn(fields, key))
-    throw invalidArgument(`${option} cannot hold ${key}, which has a field of its own: ${fields[key]}`, named);
+  const property = keysOf(fields).get(key)?.property;
+  const problem = contentKeys.includes(key)
+    ? 'describes the content: update it instead'
+    : property && `has its own field: ${OTHER_NAMES[property] ?? property}`;
+  if (problem) throw invalidArgument(`${option} cannot hold ${key}, which ${problem}`, { option: { [option]: null } });
 }
 
 /** Also removes the `.utf-8` key that old creators wrote: clients would show that instead. */

@@ -9,30 +9,39 @@ import { latin1Bytes, utf8Text } from '../platform/node.ts';
 import { urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
 import { entriesOf } from './splice.ts';
+import { type replacedIn, trackersOf } from './url-changes.ts';
 
 /** The findings about the changes that led from one torrent to another. */
-export function editFindings(before: Torrent, after: Torrent, changes: TorrentChanges): Finding[] {
+export function editFindings(
+  before: Torrent,
+  after: Torrent,
+  changes: TorrentChanges & { replaced: Record<'trackers' | 'webseeds', ReturnType<typeof replacedIn>> },
+): Finding[] {
   const { trackers, addTrackers, urlList, addWebseeds, httpseeds, updateUrl, removeTrackers, removeWebseeds } = changes;
+  const { replaced } = changes;
   const fields = {
-    trackers: [trackers ?? [], addTrackers ?? []].flat(2),
-    urlList: [urlList ?? [], addWebseeds ?? []].flat(),
+    trackers: [trackers ?? [], replaced.trackers.made, addTrackers ?? []].flat(2),
+    urlList: [urlList ?? [], replaced.webseeds.made, addWebseeds ?? []].flat(),
     httpseeds: [httpseeds ?? []].flat(),
   };
   const old = new Set(ofPrivacy(before).map(({ message }) => message));
-  const known = [before.announce ?? '', ...(before.announceList ?? []).flat(), ...fields.trackers];
+  const known = [...trackersOf(before), ...fields.trackers];
   const { bytes, infoBytes } = TorrentBase.bytesOf(before);
   const { name, extra, infoExtra } = changes;
   return [
     ...(name === undefined ? [] : findingsOfName(name)),
     ...trackerFindings({ fields, info: { updateUrl } }),
     ...ofPrivacy(after).filter(({ message }) => !old.has(message)),
-    ...absent(removeTrackers, known, 'tracker'),
-    ...absent(removeWebseeds, [...before.webseeds, ...fields.urlList], 'webseed'),
-    ...absent(removedKeys(extra), extra ? keysIn(bytes, infoBytes) : [], 'key'),
-    ...absent(removedKeys(infoExtra), infoExtra ? keysIn(infoBytes) : [], 'key'),
+    ...absent(removeTrackers, known, 'the tracker'),
+    ...replaced.trackers.absent.map((text) => notIn(text, 'a tracker with')),
+    ...absent(removeWebseeds, [...before.webseeds, ...fields.urlList], 'the webseed'),
+    ...replaced.webseeds.absent.map((text) => notIn(text, 'a webseed with')),
+    ...absent(removedKeys(extra), extra ? keysIn(bytes, infoBytes) : [], KEY),
+    ...absent(removedKeys(infoExtra), infoExtra ? keysIn(infoBytes) : [], KEY),
   ];
 }
 
+const KEY = 'the key';
 const removedKeys = (extra: TorrentChanges['extra'] = {}) => Object.keys(extra).filter((key) => extra[key] === null);
 const keysIn = (bytes: Uint8Array, info?: Uint8Array) =>
   entriesOf(bytes, info).list.map(({ key }) => utf8Text(latin1Bytes(key)));
@@ -42,12 +51,13 @@ function ofPrivacy({ info, flatTrackers, nodes }: Torrent): Finding[] {
   return [...ofPrivate, ...personalFindings(info.private, flatTrackers)];
 }
 
-function absent(removed: readonly string[] | undefined, known: readonly string[], noun: string): Finding[] {
-  const keyOf = noun === 'key' ? String : urlKey;
+function absent(removed: readonly string[] = [], known: readonly string[], noun: string): Finding[] {
+  const keyOf = noun === KEY ? String : urlKey;
   const keys = new Set(known.map(keyOf));
-  const advice = noun === 'key' ? '' : 'metainfo show lists those that it has.';
-  const missing = (removed ?? []).filter((url) => !keys.has(keyOf(url)));
-  return missing.map((url) =>
-    warning('not_in_torrent', url, `The torrent does not have the ${noun} ${shown(url)}.`, { advice }),
-  );
+  return removed.filter((url) => !keys.has(keyOf(url))).map((url) => notIn(url, noun));
+}
+
+function notIn(text: string, noun: string): Finding {
+  const advice = noun === KEY ? '' : 'metainfo show lists all.';
+  return warning('not_in_torrent', text, `The torrent does not have ${noun} ${shown(text)}.`, { advice });
 }

@@ -9,55 +9,84 @@ type Tier = string | readonly string[];
 
 type Changed = Map<string, Encodable | null>;
 
+/** A text in URLs, and the text that replaces it. */
+type Replacement = NonNullable<TorrentChanges['replaceTrackers']>[number];
+
 /** The new values of `announce` and `announce-list`; empty where the trackers stay the same. */
 export function trackerChanges({ announce, announceList }: Torrent, changes: TorrentChanges): Changed {
-  const { trackers: replaced, addTrackers: added, removeTrackers: removed } = changes;
+  const { trackers: set, addTrackers: added, removeTrackers: removed, replaceTrackers: replaced } = changes;
   const listed = announceList?.filter((tier) => tier.length > 0) ?? [];
   const current = listed.length > 0 || announce === null ? listed : [[announce]];
   const isRemoved = announce !== null && keysOf(removed).has(urlKey(announce));
-  const tiers = changedTiers(current, { replaced, added, removed }) ?? (isRemoved ? current : null);
+  const own = announce && withReplaced(announce, replaced);
+  const tiers =
+    changedTiers(current, [set, added, removed, replaced]) ?? (isRemoved || own !== announce ? current : null);
   if (!tiers) return new Map();
-  // `announce` stays unless it is removed itself, although clients ignore it beside a list (BEP 12).
-  const isReplaced = replaced !== undefined || announce === null || isRemoved;
+  // `announce` stays unless it is changed itself, although clients ignore it beside a list (BEP 12).
+  const isFirst = set !== undefined || announce === null || isRemoved || listed.length === 0;
   return new Map<string, Encodable | null>([
-    ['announce', isReplaced ? (tiers[0]?.[0] ?? null) : announce],
-    ['announce-list', tiers.flat().length > (isReplaced ? 1 : 0) ? tiers : null],
+    ['announce', (isFirst ? tiers[0]?.[0] : own) ?? null],
+    ['announce-list', tiers.flat().length > (isFirst ? 1 : 0) ? tiers : null],
   ]);
 }
 
 /** The new value of `url-list`; empty where the webseeds stay the same. */
 export function webseedChanges({ webseeds }: Torrent, changes: TorrentChanges): Changed {
-  const { urlList: replaced, addWebseeds: added, removeWebseeds: removed } = changes;
-  const tiers = changedTiers(
-    webseeds.map((url) => [url]),
-    { replaced, added, removed },
-  );
+  const { urlList: set, addWebseeds: added, removeWebseeds: removed, replaceWebseeds: replaced } = changes;
+  const current = webseeds.map((url) => [url]);
+  const tiers = changedTiers(current, [set, added, removed, replaced]);
   if (!tiers) return new Map();
   const changed = [...new Set(tiers.flat())];
   return new Map([['url-list', changed.length > 0 ? changed : null]]);
 }
 
 /** The changes of a list of URLs. */
-interface UrlChanges {
-  replaced: readonly Tier[] | null | undefined;
-  added: readonly Tier[] | undefined;
-  removed: readonly string[] | undefined;
-}
+type UrlChanges = readonly [
+  set: readonly Tier[] | null | undefined,
+  added: readonly Tier[] | undefined,
+  removed: readonly string[] | undefined,
+  replaced: readonly Replacement[] | undefined,
+];
 
 /** The new tiers, of which none is empty; null where nothing changes. */
 function changedTiers(
   current: readonly (readonly string[])[],
-  { replaced, added, removed }: UrlChanges,
+  [set, added, removed, replaced]: UrlChanges,
 ): string[][] | null {
-  if (replaced === undefined && !added?.length && !removed?.length) return null;
+  if (set === undefined && !added?.length && !removed?.length && !replaced?.length) return null;
   const gone = keysOf(removed);
-  const kept = replaced === undefined ? current : toTiers(replaced);
-  const tiers = kept.map((tier) => tier.filter((url) => !gone.has(urlKey(url))));
-  const known = keysOf(tiers.flat());
-  for (const tier of toTiers(added))
-    tiers.push(tier.filter((url) => !known.has(urlKey(url)) && known.add(urlKey(url))));
+  const kept = (set === undefined ? current : toTiers(set)).map((tier) => tier.filter((url) => !gone.has(urlKey(url))));
+  const others = kept.map((tier) => tier.map((url) => withReplaced(url, replaced)));
+  const isReplaced = String(others) !== String(kept);
+  const known = new Set<string>();
+  const isNew = (url: string) => !known.has(urlKey(url)) && known.add(urlKey(url));
+  // Replacing may make URLs equal: the first one stays.
+  const tiers = others.map((tier) => tier.filter((url) => isNew(url) || !isReplaced));
+  for (const tier of toTiers(added)) tiers.push(tier.filter(isNew));
   const changed = tiers.filter((tier) => tier.length > 0);
-  return replaced === undefined && JSON.stringify(changed) === JSON.stringify(current) ? null : changed;
+  return set === undefined && JSON.stringify(changed) === JSON.stringify(current) ? null : changed;
+}
+
+/** The trackers of a torrent, also those in `announce` alone. */
+export function trackersOf({ announce, announceList }: Torrent): string[] {
+  return [announce ?? '', announceList ?? []].flat(2);
+}
+
+/** A URL with texts replaced, one after the other. */
+function withReplaced(url: string, replacements: readonly Replacement[] = []): string {
+  const replace = (text: string, { from, to }: Replacement) =>
+    text.includes(from) ? storedUrl(text.split(from).join(to)) : text;
+  return replacements.reduce(replace, url);
+}
+
+/** The new URLs that replacements give, and the texts that no URL has. */
+export function replacedIn(
+  urls: readonly string[],
+  replacements: readonly Replacement[] = [],
+): { made: string[]; absent: string[] } {
+  const made = urls.map((url) => withReplaced(url, replacements)).filter((url) => !urls.includes(url));
+  const texts = replacements.map(({ from }) => from);
+  return { made: [...new Set(made)], absent: texts.filter((text) => !urls.some((url) => url.includes(text))) };
 }
 
 function keysOf(urls: readonly string[] | undefined): Set<string> {

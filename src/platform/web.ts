@@ -40,10 +40,8 @@ export const isFloat64Array = (value: unknown): value is Float64Array => typedNa
 export const isSharedArrayBuffer = (value: unknown): value is SharedArrayBuffer =>
   typeof SharedArrayBuffer === 'function' && value instanceof SharedArrayBuffer;
 
-/** Only Node can tell. */
-export function isProxy(_value: unknown): boolean {
-  return false;
-}
+/** Only Node can tell. The body is empty, so that esbuild leaves out what follows from it. */
+export function isProxy(_value: unknown): undefined {}
 
 export function isAscii(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte < 0x80);
@@ -221,9 +219,8 @@ export function currentFolder(): string {
   return '/';
 }
 
-export function variable(_name: string): undefined {
-  return undefined;
-}
+/** There are none. The body is empty, as that of {@link isProxy}. */
+export function variable(_name: string): undefined {}
 
 export function emitWarning(message: string, _code: string): void {
   console.warn(message);

@@ -182,7 +182,7 @@ describe('metainfo edit', () => {
       [['album.torrent', 'absent.torrent', '--comment', 'x'], 1, /ERR_NOT_FOUND/],
       [['album.torrent', '--source', 'S', '--keep-infohash'], 1, /source would change the infohash.*ERR_INFOHASH/],
       [['album.torrent', '--add-tracker', 'no url'], 2, /error: --add-tracker: expected a URL.*ERR_VALIDATION/],
-      [['album.torrent', '--remove-tracker', 'udp://a', '--strict'], 1, /^warning: .*"udp:\/\/a".*ERR_FINDINGS/s],
+      [['album.torrent', '--remove-tracker', 'udp://a', '--strict'], 1, /^error: .*"udp:\/\/a".*ERR_FINDINGS/s],
       [['album.torrent', '--date', '1449000000000'], 2, /year 9999: a number counts seconds, not milliseconds/],
       [['album.torrent', '--set', 'x'], 2, /'--set <key=text>' argument 'x' is invalid\. Expected KEY=TEXT/],
       [['album.torrent', '--set', 'comment=x'], 2, /--set and --unset cannot hold comment/],
@@ -206,5 +206,152 @@ describe('metainfo edit', () => {
       assert.match(stderr, message);
     }
     assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
+  });
+
+  it('replaces texts in the trackers of many torrents, and prints a summary', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-t', 'https://old.example/?key=abc', '-w', 'http://old.example/x'], { cwd });
+    await metainfo(['create', 'album', '-o', 'none.torrent'], { cwd });
+    const replace = ['--replace-tracker', 'old.example=new.example', '--replace-tracker', 'key\\=abc=key\\=d'];
+    const args = ['edit', 'album.torrent', 'none.torrent', ...replace, '--replace-webseed', 'old=new'];
+    const dry = await metainfo([...args, '--dry-run'], { cwd });
+    assert.match(dry.stdout, /\n2 torrents: 1 to change, 1 as they are\n$/);
+    const { code, stdout, stderr } = await metainfo(args, { cwd });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /\n2 torrents: 1 changed, 1 as they were\n$/);
+    assert.match(stderr, /^warning: none\.torrent: The torrent does not have a tracker with "old\.example"\. \[not_in/);
+    const { announce, webseeds } = await Torrent.read(path.join(cwd, 'album.torrent'));
+    assert.deepEqual([announce, webseeds], ['https://new.example/?key=d', ['http://new.example/x']]);
+    const again = await metainfo(['edit', 'album.torrent', 'none.torrent', '-c', 'x', '-q'], { cwd });
+    assert.deepEqual(again, { ...again, code: 0, stdout: '', stderr: '' });
+    const json = await metainfo(['edit', 'album.torrent', 'none.torrent', '-c', 'y', '--json'], { cwd });
+    const last = JSON.parse(json.stdout.trimEnd().split('\n')[2] as string);
+    assert.deepEqual(last, { event: 'summary', torrents: 2, changed: 2, unchanged: 0 });
+  });
+
+  it('names every torrent that cannot be edited, and changes none', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-t', 'udp://a.example:1'], { cwd });
+    const bytes = await readFile(path.join(cwd, 'album.torrent'));
+    await copyFile(path.join(cwd, 'album.torrent'), path.join(cwd, 'b.torrent'));
+    const files = ['no.torrent', 'album.torrent', 'not.torrent', 'b.torrent'];
+    const absent = await metainfo(['edit', ...files, '--comment', 'x'], { cwd });
+    assert.deepEqual([absent.code, absent.stdout], [1, '']);
+    assert.match(absent.stderr, /no\.torrent: .*\n.*not\.torrent: .*|not\.torrent: .*\n.*no\.torrent: /);
+    assert.match(absent.stderr, /\nnothing was changed\n$/);
+    const bad = await metainfo(['edit', ...files.slice(1, 2), 'b.torrent', '--replace-tracker', 'udp:='], { cwd });
+    assert.match(bad.stderr, /album\.torrent: --replace-tracker: expected a URL/);
+    assert.match(bad.stderr, /b\.torrent: --replace-tracker: expected a URL.*\nnothing was changed\n$/s);
+    const infohash = await metainfo(['edit', 'album.torrent', 'b.torrent', '-s', 'S', '--keep-infohash'], { cwd });
+    assert.match(infohash.stderr, /b\.torrent: Changing source would change the infohash: leave out --keep-infohash/);
+    assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
+    const cases: [string[], RegExp][] = [
+      [['--replace-tracker', 'a=b=c'], /write \\= for each/],
+      [['--replace-tracker', 'a'], /Expected OLD=NEW/],
+      [['--entropy', '--keep-infohash'], /cannot be used with/],
+      [['--entropy', '--set', 'info.entropy=x'], /set the same key/],
+      [['--preset', 'films'], /There is no preset "films"/],
+      [['--set', 'x:=1.5'], /Bencode has only whole numbers/],
+      [['--set', 'x:=[null]'], /Bencode has no null/],
+      [['--set', 'x:={"a":true}'], /write 1/],
+      [['--set', 'x:=9223372036854775808'], /2\^63/],
+      [['--set', 'x:=me'], /For a plain text, use = alone/],
+    ];
+    for (const [args, message] of cases) {
+      const { code, stderr } = await metainfo(['edit', 'album.torrent', ...args], { cwd });
+      assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
+    }
+  });
+
+  it('sets numbers, lists and dictionaries with :=', async (t) => {
+    const cwd = await workFolder(t);
+    const set = [
+      'info.num:=5',
+      'info.big:=-9223372036854775808',
+      'info.odd:=9007199254740993',
+      'tags:=["a","1",{"n":[]}]',
+      'text=:=5',
+    ];
+    const args = set.flatMap((one) => ['--set', one]);
+    await metainfo(['create', 'album', ...args], { cwd });
+    await metainfo(['create', 'album', '-o', 'b.torrent'], { cwd });
+    assert.equal((await metainfo(['edit', 'b.torrent', ...args], { cwd })).code, 0);
+    for (const name of ['album.torrent', 'b.torrent']) {
+      const { info, extra } = await Torrent.read(path.join(cwd, name));
+      const own = ['num', 'big', 'odd'].map((key) => info.extra?.get(key));
+      assert.deepEqual(own, [5, -(2n ** 63n), 2n ** 53n + 1n]);
+      const bytes = (text: string) => Buffer.from(text);
+      assert.deepEqual(extra.get('tags'), [bytes('a'), bytes('1'), new Map([['n', []]])]);
+      assert.deepEqual(extra.get('text'), bytes(':=5'));
+    }
+  });
+
+  it('gives each torrent a random key with --entropy, and writes what it prints', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    await copyFile(path.join(cwd, 'album.torrent'), path.join(cwd, 'b.torrent'));
+    const { stdout } = await metainfo(['edit', 'album.torrent', 'b.torrent', '--entropy', '--json'], { cwd });
+    const printed = stdout
+      .trimEnd()
+      .split('\n')
+      .slice(0, 2)
+      .map((line) => JSON.parse(line).infohash.v1);
+    const read = ['album.torrent', 'b.torrent'].map(
+      async (name) => (await Torrent.read(path.join(cwd, name))).infohashV1,
+    );
+    assert.deepEqual(printed, await Promise.all(read));
+    assert.notEqual(printed[0], printed[1]);
+  });
+
+  it('takes the fields of a preset, aliases, and the rules of hosts', async (t) => {
+    const cwd = await workFolder(t);
+    const config = `[create]
+comment = "not for edits"
+[presets.films]
+tracker = ["site"]
+piece-length = "1MiB"
+exclude = ["x"]
+source = "PRESET"
+webseed = []
+[trackers]
+site = "https://site.example/announce"
+other = "https://other.example/announce"
+[hosts."site.example"]
+private = true
+source = "SITE"
+[hosts."other.example"]
+private = true
+`;
+    await writeFile(path.join(cwd, 'c.toml'), config);
+    const edited = async (...args: string[]) => {
+      await metainfo(['create', 'album', '-t', 'udp://a.example:1', '-w', 'http://w/', '--force'], { cwd });
+      const { code, stderr } = await metainfo(['edit', 'album.torrent', '--config', 'c.toml', ...args], { cwd });
+      const { announce, announceList, comment, info, webseeds } = await Torrent.read(path.join(cwd, 'album.torrent'));
+      assert.deepEqual([comment, webseeds], [null, ['http://w/']]);
+      const trackers = announceList?.flat() ?? [announce];
+      return { code, stderr, trackers, source: info.source ?? null, private: info.private ?? false };
+    };
+    const site = 'https://site.example/announce';
+    const preset = await edited('--preset', 'films', '--allow', 'tracker_rule');
+    assert.deepEqual([preset.trackers, preset.source, preset.private], [[site], 'PRESET', true]);
+    assert.match(
+      preset.stderr,
+      /site\.example wants the source tag "SITE", not "PRESET" \(the rule is in c\.toml:14\)\./,
+    );
+    const own = await edited('--preset', 'films', '--source', 'SITE', '--no-trackers');
+    assert.deepEqual([own.trackers, own.source, own.private], [[null], 'SITE', false]);
+    const added = await edited('--add-tracker', 'other');
+    assert.deepEqual([added.trackers.length, added.private], [2, true]);
+    const replaced = await edited('--replace-tracker', 'udp://a.example:1=site');
+    assert.deepEqual([replaced.trackers, replaced.source, replaced.private], [[site], 'SITE', true]);
+    const kept = await edited('--add-tracker', 'other', '--keep-infohash');
+    assert.equal(kept.code, 1);
+    assert.match(kept.stderr, /other\.example wants private torrents, but this one is not .*\[tracker_rule\]/);
+    assert.match(
+      kept.stderr,
+      /Nothing was written because of tracker_rule: fix that, or accept it with --allow tracker/,
+    );
+    const wrong = await edited('--add-tracker', 'sit');
+    assert.match(wrong.stderr, /sit is neither a URL nor an alias/);
   });
 });

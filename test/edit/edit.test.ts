@@ -147,6 +147,51 @@ describe('edit', () => {
     }
   }
 
+  it('replaces texts in trackers and webseeds', async () => {
+    const trackers = [['udp://old.example:1/x', 'udp://b.example:1'], ['udp://new.example:1/x']];
+    const torrent = await generated('v1', true, {
+      trackers,
+      urlList: ['http://old.example/'],
+      httpseeds: ['http://old.example/'],
+    });
+    const replaceTrackers = [{ from: 'old.example', to: 'new.example' }];
+    const edited = edit(torrent, { replaceTrackers, replaceWebseeds: [{ from: '//old.', to: '//$&.' }] });
+    assert.deepEqual(edited.announceList, [['udp://new.example:1/x', 'udp://b.example:1']]);
+    assert.equal(edited.announce, 'udp://new.example:1/x');
+    assert.deepEqual([edited.webseeds, edited.httpseeds], [['http://$&.example/'], ['http://old.example/']]);
+    assert.equal(edited.infohashV1, torrent.infohashV1);
+    const single = await generated('v1', true, { trackers: ['udp://old.example:1/x'] });
+    const chain = [...replaceTrackers, { from: 'new.', to: 'last.' }];
+    assert.deepEqual(edit(single, { replaceTrackers: chain }).flatTrackers, ['udp://last.example:1/x']);
+    const codes: string[] = [];
+    const onWarning = ({ code, path }: { code: string; path: string | null }) => codes.push(`${code} ${path}`);
+    assert.deepEqual(
+      edit(torrent, { replaceTrackers: [{ from: 'none', to: '' }] }, { onWarning }).bencode(),
+      torrent.bencode(),
+    );
+    assert.deepEqual(codes, ['not_in_torrent none']);
+    const broken = { replaceTrackers: [{ from: 'udp:', to: '' }], replaceWebseeds: [{ from: 'http:', to: '' }] };
+    assert.throws(
+      () => edit(torrent, broken),
+      (error) => {
+        assert.ok(error instanceof ValidationError);
+        return new Set(error.issues.map(({ path }) => path[0])).size === 2;
+      },
+    );
+    for (const wrong of [[{ from: '', to: 'x' }], [{ from: 'x' }], 'x', [['a', 'b']]])
+      assert.throws(() => edit(torrent, { replaceTrackers: wrong } as TorrentChanges), ValidationError);
+  });
+
+  it('sets a random key with entropy', async () => {
+    const torrent = await generated('hybrid', false);
+    const [one, other] = [edit(torrent, { entropy: true }), edit(torrent, { entropy: true })];
+    assert.notEqual(one.infohashV2, other.infohashV2);
+    assert.equal((one.info.extra?.get('entropy') as Uint8Array).length, 32);
+    assert.deepEqual(edit(torrent, { entropy: false }).bencode(), torrent.bencode());
+    assert.throws(() => edit(torrent, { entropy: true }, { keepInfohash: true }), /entropy would change the infohash/);
+    assert.notEqual(edit(torrent, { entropy: true, infoExtra: { entropy: 1 } }).info.extra?.get('entropy'), 1);
+  });
+
   it('returns the same bytes for no changes, even of a torrent that is not canonical', async () => {
     for (const version of VERSIONS) {
       const torrent = await generated(version, false);

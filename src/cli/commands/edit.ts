@@ -1,88 +1,71 @@
 /** `metainfo edit`: changes fields of torrents without hashing. */
-import type { Command } from 'commander';
+import { stat } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
-import { CHANGES } from '../../edit/change-values.ts';
+import { MAX_GROUP } from '../../disk/write-group.ts';
+import { checkedChanges } from '../../edit/change-values.ts';
 import type { TorrentChanges } from '../../edit/changes.ts';
-import { type Difference, differences, hasSameInfo } from '../../edit/differences.ts';
+import { differences } from '../../edit/differences.ts';
 import { edit } from '../../edit/edit.ts';
+import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { printable } from '../../text/printable.ts';
-import { type Aliases, withoutAliases } from '../config/aliases.ts';
-import { type ConfigOptions, loadConfig, readingOptions } from '../config/load.ts';
-import { findingLines } from '../create/findings.ts';
-import { infohashOf } from '../create/summary.ts';
+import { ENTROPY_KEY } from '../../text/entropy.ts';
+import { plural } from '../../text/format.ts';
+import { optionsFrom } from '../config/command-line.ts';
+import { jointRule, ruleFindings } from '../config/hosts.ts';
+import { type ConfigOptions, configFileOptions, loadConfig, useProfile } from '../config/load.ts';
+import type { Configuration } from '../config/parse.ts';
+import { presetOf } from '../config/resolve-options.ts';
+import { collectCode, findingLines, graded, refuse } from '../create/findings.ts';
+import { changesOf, type FieldOptions, rulesOfNew, withPreset, withUrls } from '../edit/changes-of.ts';
+import { linesOf, toJson } from '../edit/report.ts';
+import { exitCodeOf } from '../exit.ts';
 import { readTorrent } from '../options/arguments.ts';
 import {
   changedOutputOptions,
   collect,
   collectKey,
   collectNode,
+  collectReplacement,
   collectTier,
   contextOf,
-  type ExtraKey,
   type OutputOptions,
   type ProfileOptions,
   parseDate,
+  profileOptions,
+  type SummaryOptions,
 } from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
-import { mtimeOf, nameOfTarget, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
-import { differenceJson, differenceLine, infohashLines } from '../terminal/differences.ts';
-import { toPlain } from '../terminal/messages.ts';
+import { mtimeOf, OutputFolders, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
+import { interruptible } from '../terminal/interrupt.ts';
+import { messageOf, toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines, writeResult } from '../terminal/output.ts';
 import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 
-interface EditOptions extends ProfileOptions, OutputOptions, ConfigOptions {
-  tracker?: string[][];
-  addTracker?: string[][];
-  removeTracker?: string[];
-  private?: boolean;
-  set?: ExtraKey[];
-  unset?: string[];
+interface EditOptions extends ProfileOptions, OutputOptions, SummaryOptions, FieldOptions, ConfigOptions {
   keepInfohash?: boolean;
   dryRun?: boolean;
-  json?: boolean;
-  /** The options of the fields of {@link CHANGES}. */
-  [option: string]: unknown;
+  allow?: string[];
+  preset?: string;
 }
-
-/** The field that an option changes, if they have different names. */
-const FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
-  tracker: 'trackers',
-  addTracker: 'addTrackers',
-  removeTracker: 'removeTrackers',
-  webseed: 'urlList',
-  webseeds: 'urlList',
-  addWebseed: 'addWebseeds',
-  removeWebseed: 'removeWebseeds',
-  httpseed: 'httpseeds',
-  node: 'nodes',
-  date: 'creationDate',
-  collection: 'collections',
-};
 
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
   ...['output', 'force', 'dry-run', 'keep-infohash', 'json', 'tracker', 'no-trackers', 'add-tracker', 'remove-tracker'],
-  ...[
-    'webseed',
-    'no-webseeds',
-    'add-webseed',
-    'remove-webseed',
-    'private',
-    'no-private',
-    'comment',
-    'no-comment',
-    'name',
-  ],
-  ...['created-by', 'no-created-by', 'date', 'no-date', 'source', 'no-source', 'set', 'unset'],
+  ...['replace-tracker', 'webseed', 'no-webseeds', 'add-webseed', 'remove-webseed', 'private', 'no-private', 'comment'],
+  ...['no-comment', 'created-by', 'no-created-by', 'date', 'no-date', 'name', 'source', 'no-source', 'set', 'unset'],
+  'preset',
 ];
 
 const EXAMPLES = `
 Examples:
   metainfo edit *.torrent --add-tracker udp://a.example:6969/x --keep-infohash
   metainfo edit album.torrent --comment 'second edition' -o new.torrent
+  metainfo edit *.torrent --replace-tracker old.example=new.example
+  metainfo edit *.torrent --preset films
   metainfo edit album.torrent --private --source SITE --dry-run
   metainfo edit album.torrent --set publisher=me --unset info.x
   metainfo edit - --comment new < old.torrent > new.torrent
@@ -92,7 +75,8 @@ and --unset, the keys of the info dictionary are written as info.KEY.`;
 
 const MORE = `
 All edits are checked before the first file is written: if one fails, no file
-changes. With --strict, a warning about an edit is an error.`;
+changes. With --strict, a warning about an edit is an error. In OLD=NEW, write
+an equals sign of a URL as \\=.`;
 
 export function addEdit(program: Command): void {
   const command = program
@@ -102,7 +86,9 @@ export function addEdit(program: Command): void {
   changedOutputOptions(command)
     .option('--dry-run', 'show the changes without writing')
     .option('--keep-infohash', 'fail if an edit would change the infohash')
-    .option('--json', 'print one line per file, each a JSON object')
+    .option('-q, --quiet', 'print no changes and no summary')
+    .option('--json', 'print one line per file, each a JSON object, and of several files a summary')
+    .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode)
     .helpOption('-h, --help', 'display help for command')
     .optionsGroup('Trackers and peers:')
     .option(
@@ -113,10 +99,16 @@ export function addEdit(program: Command): void {
     .option('--no-trackers', 'remove all trackers')
     .option('--add-tracker <url>', 'add a tier of trackers (repeatable)', collectTier)
     .option('--remove-tracker <url>', 'remove a tracker (repeatable)', collect)
+    .option(
+      '--replace-tracker <old=new>',
+      'replace a host, passkey or other text in all trackers (repeatable)',
+      collectReplacement,
+    )
     .option('-w, --webseed <url>', 'set the webseeds (repeatable)', collect)
     .option('--no-webseeds', 'remove all webseeds')
     .option('--add-webseed <url>', 'add a webseed (repeatable)', collect)
     .option('--remove-webseed <url>', 'remove a webseed (repeatable)', collect)
+    .option('--replace-webseed <old=new>', 'replace a text in all webseeds (repeatable)', collectReplacement)
     .option('--httpseed <url>', 'set the BEP 17 HTTP seeds (repeatable)', collect)
     .option('--no-httpseeds', 'remove all HTTP seeds')
     .option('--node <host:port>', 'set the DHT bootstrap nodes (repeatable)', collectNode)
@@ -139,121 +131,206 @@ export function addEdit(program: Command): void {
     .option('--no-collections', 'remove all collections (*)')
     .option('--update-url <url>', 'set the URL that serves newer versions of the torrent (*)')
     .option('--no-update-url', 'remove the update URL (*)')
-    .option('--set <key=text>', 'set any other key to this text (repeatable)', collectKey)
+    .addOption(
+      new Option('--entropy', 'set a random key of info: another infohash for the same content (*)').conflicts(
+        'keepInfohash',
+      ),
+    )
+    .option(
+      '--set <key=text>',
+      'set any other key to this text, or KEY:=JSON to a number, list and so on (repeatable)',
+      collectKey,
+    )
     .option('--unset <key>', 'remove any other key (repeatable)', collect);
-  shortHelp(readingOptions(command), { common: COMMON, examples: EXAMPLES, more: MORE }).action(run);
+  configFileOptions(profileOptions(command)).option(
+    '--preset <name>',
+    'set the fields of a preset of the configuration',
+  );
+  shortHelp(command, { common: COMMON, examples: EXAMPLES, more: MORE }).action(async (files: string[]) => {
+    // Not interruptible: a configuration file can be a pipe without a writer.
+    const config = await loadConfig(command.opts());
+    const { strict, compat } = command.opts<EditOptions>();
+    if (!strict && !compat) useProfile(command, config);
+    await interruptible((signal) => run(files, command, config, signal));
+  });
 }
 
-interface Edited {
+/** An edit that can be written. */
+interface Checked {
   file: string;
   target: string;
-  before: Torrent;
-  after: Torrent;
-  changed: Difference[];
-  warnings: readonly Finding[];
+  changes: TorrentChanges;
+  isChanged: boolean;
+  /** Null for a file that can be read again: so memory does not grow with the number of torrents. */
+  after: Torrent | null;
+  json: object;
+  lines: readonly string[];
+  findings: readonly Finding[];
 }
 
-/** Edits every torrent before the first one is written: if one edit fails, no file changes. */
-async function run(files: string[], options: EditOptions): Promise<void> {
-  const isPiped = isStdin(files[0]);
-  if (files.length > 1 && files.some(isStdin))
-    throw invalidArgument('Standard input (-) cannot be edited together with other torrents');
-  const changes = changesOf(await withTrackers(options));
-  const context = contextOf(options);
-  const edits: Edited[] = [];
-  for (const file of files) {
-    const before = await readTorrent(file, options);
-    const warnings: Finding[] = [];
-    const onWarning = (warning: Finding) => warnings.push(toPlain(warning));
-    const after = edit(before, changes, { context, keepInfohash: options.keepInfohash ?? false, onWarning });
-    const target = await targetOf(file, options.output, files.length);
-    if (edits.some((other) => other.target === target))
-      throw invalidArgument(`Two torrents would be written to ${target}: edit them one by one`, { path: target });
-    if (!options.dryRun) await requireWritable(target, options);
-    edits.push({ file, target, before, after, changed: differences(before, after), warnings });
+async function run(
+  files: readonly string[],
+  command: Command,
+  config: Configuration | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = command.opts<EditOptions>();
+  let edits: Checked[];
+  try {
+    edits = await checkAll(files, { options, given: optionsFrom(command, 'cli') as FieldOptions, config, signal });
+  } catch (error) {
+    process.exitCode = await exitCodeOf(error);
+    const isSaid = options.json || options.dryRun || signal.aborted;
+    if (!isSaid) await writeLines(['nothing was changed'], stderr);
+    return;
   }
-  await reportWarnings(edits, options);
-  const inPlace = options.output === undefined && !isPiped;
-  for (const { file, target, after, changed } of edits) {
-    if (options.dryRun || (inPlace && changed.length === 0)) continue;
-    // Keep the modification time: it tells `update` how old the hashes are.
-    const mtime = isPiped ? new Date() : await mtimeOf(file);
-    await writeTorrent(after, target, { force: inPlace || (options.force ?? false), mtime });
-  }
+  const inPlace = options.output === undefined && !isStdin(files[0]);
+  if (!options.dryRun) await writeAll(inPlace ? edits.filter(({ isChanged }) => isChanged) : edits, options, signal);
   // Print after all writes, because a closed pipe (`| head`) ends the process.
-  for (const edited of edits) {
-    const to = reportTo(options.dryRun ? undefined : edited.target);
-    await writeResult(options, toJson(edited, options.dryRun ?? false), linesOf(edited, !inPlace), to);
-  }
+  for (const { target, json, lines } of edits)
+    await writeResult(options, json, lines, reportTo(options.dryRun ? undefined : target));
+  if (edits.length === 1) return;
+  const changed = edits.filter(({ isChanged }) => isChanged).length;
+  const unchanged = edits.length - changed;
+  const text = options.dryRun
+    ? `${changed} to change, ${unchanged} as they are`
+    : `${changed} changed, ${unchanged} as they were`;
+  const summary = { event: 'summary', torrents: edits.length, changed, unchanged };
+  await writeResult(options, summary, [`${plural(edits.length, 'torrent')}: ${text}`]);
+}
+
+/** What all edits of a run share. */
+interface Run {
+  options: EditOptions;
+  /** The options of the command line alone. */
+  given: FieldOptions;
+  config: Configuration | null;
+  signal: AbortSignal;
 }
 
 /**
- * Prints the warnings of all edits. With several files, each begins with the name of its file.
+ * Edits every torrent without writing, and prints what is wrong with any of them.
  *
- * @throws {MetainfoError} `ERR_FINDINGS` for any warning with `--strict`
+ * @throws {MetainfoError} the first failure, when all others have been printed
  */
-async function reportWarnings(edits: readonly Edited[], { strict, json }: EditOptions): Promise<void> {
-  const findings = edits.flatMap(({ file, warnings }) =>
-    warnings.map((finding) => ({
+async function checkAll(files: readonly string[], { options, given, config, signal }: Run): Promise<Checked[]> {
+  if (files.length > 1 && files.some(isStdin))
+    throw invalidArgument('Standard input (-) cannot be edited together with other torrents');
+  const preset = options.preset === undefined ? null : presetOf(options.preset, config);
+  const fields = preset ? withPreset(given, preset) : given;
+  const changes = changesOf(config ? withUrls(fields, config.aliases) : fields);
+  checkedChanges(changes);
+  const allow = [options.allow ?? [], preset?.get('allow')?.value ?? []].flat() as string[];
+  const folders = new OutputFolders();
+  const targets = new Set<string>();
+  const edits: Checked[] = [];
+  const failures: MetainfoError[] = [];
+  for (const file of files) {
+    try {
+      const target = await targetOf(file, options.output, files.length);
+      if (targets.has(target))
+        throw invalidArgument(`Two torrents would be written to ${target}: edit them one by one`, { path: target });
+      targets.add(target);
+      const before = await untilAbort(signal, readTorrent(file, options));
+      throwIfAborted(signal);
+      edits.push(await check(before, { file, target, changes, isAlone: files.length === 1 }, options, config));
+      if (!options.dryRun) await requireWritable(target, options, folders);
+    } catch (error) {
+      // A wrong option is wrong for all torrents.
+      const isOfTorrent =
+        error instanceof MetainfoError && !['ERR_INVALID_ARGUMENT', 'ERR_ABORTED'].includes(error.code);
+      if (!isOfTorrent || files.length === 1) throw error;
+      const isNamed = error.path !== undefined;
+      failures.push(isNamed ? error : new MetainfoError(error.code, `${file}: ${messageOf(error)}`, { path: file }));
+    }
+  }
+  await reportFindings(edits, { ...options, allow }, failures.length > 0);
+  for (const failure of failures.slice(1)) await exitCodeOf(failure);
+  if (failures[0]) throw failures[0];
+  return edits;
+}
+
+/** Edits a torrent: the rules of the hosts of its new trackers come after the options, and before its own fields. */
+async function check(
+  before: Torrent,
+  { file, target, changes, isAlone }: Pick<Checked, 'file' | 'target' | 'changes'> & { isAlone: boolean },
+  options: EditOptions,
+  config: Configuration | null,
+): Promise<Checked> {
+  const keepInfohash = options.keepInfohash ?? false;
+  const attempt = (own: TorrentChanges) => {
+    const warnings: Finding[] = [];
+    const onWarning = (warning: Finding) => warnings.push(warning);
+    return { after: edit(before, own, { context: contextOf(options), keepInfohash, onWarning }), warnings, own };
+  };
+  let edited = attempt(changes);
+  const rules = rulesOfNew(changes, [before.flatTrackers, edited.after.flatTrackers], config?.hosts);
+  if (rules.length > 0 && !keepInfohash) {
+    const { private: isPrivate, source } = jointRule(rules).options;
+    const ruled = { ...(isPrivate !== undefined && { private: isPrivate }), ...(source !== undefined && { source }) };
+    edited = attempt({ ...ruled, ...changes });
+  }
+  const { after, warnings, own } = edited;
+  const { info } = after;
+  const plan = { pieceLength: info.pieceLength, torrentSize: after.bencode().length, findings: [] };
+  const ofRules = ruleFindings(rules, { private: info.private, source: info.source ?? undefined } as never, plan);
+  const findings = [...warnings, ...ofRules].map(toPlain);
+  const changed = differences(before, after);
+  const report = { file, target, before, after, changed, warnings: findings };
+  // The second edit must make the same torrent.
+  const entropy = own.entropy && { entropy: false, infoExtra: { ...own.infoExtra, entropy: entropyOf(after) } };
+  const canReadAgain = !isAlone && (await stat(file)).isFile();
+  return {
+    file,
+    target,
+    changes: { ...own, ...entropy },
+    isChanged: changed.length > 0,
+    after: canReadAgain ? null : after,
+    json: options.json ? toJson(report, options.dryRun ?? false) : {},
+    lines: options.quiet || options.json ? [] : linesOf(report, options.output !== undefined || isStdin(file)),
+    findings,
+  };
+}
+
+const entropyOf = ({ info }: Torrent) => info.extra?.get(ENTROPY_KEY) as Uint8Array;
+
+/**
+ * Prints the findings of all edits. With several files, each begins with the name of its file.
+ *
+ * @throws {MetainfoError} `ERR_FINDINGS` for errors, unless there are other failures
+ */
+async function reportFindings(edits: readonly Checked[], options: EditOptions, hasFailed: boolean): Promise<void> {
+  const named = edits.flatMap(({ file, findings }) =>
+    findings.map((finding) => ({
       ...finding,
       message: edits.length > 1 ? `${nameOfInput(file)}: ${finding.message}` : finding.message,
     })),
   );
-  if (findings.length === 0) return;
-  if (!json) await writeLines(await findingLines(findings), stderr);
-  if (!strict) return;
-  const codes = [...new Set(findings.map(({ code }) => code))];
-  const message = `Nothing was written because of ${codes.join(', ')}: fix that, or leave out --strict.`;
-  throw Object.assign(new MetainfoError('ERR_FINDINGS', message), { findings });
+  if (named.length === 0) return;
+  const findings = graded(named, options);
+  if (!options.json) await writeLines(await findingLines(findings), stderr);
+  if (!hasFailed) refuse(findings, 'written');
 }
 
-/** The options with URLs for the aliases of trackers. */
-async function withTrackers(options: EditOptions): Promise<EditOptions> {
-  const { tracker, addTracker, removeTracker } = options;
-  if (!(tracker ?? addTracker ?? removeTracker)) return options;
-  const aliases: Aliases = (await loadConfig(options))?.aliases ?? new Map();
-  return {
-    ...options,
-    ...(tracker && { tracker: withoutAliases(tracker, aliases) }),
-    ...(addTracker && { addTracker: withoutAliases(addTracker, aliases) }),
-    ...(removeTracker && { removeTracker: withoutAliases([removeTracker], aliases).flat() }),
-  };
-}
-
-function changesOf(options: EditOptions): TorrentChanges {
-  const changes: TorrentChanges = {};
-  for (const [option, value] of Object.entries(options)) {
-    const field = FIELDS[option] ?? option;
-    if (field === 'private') changes.private = value as boolean;
-    // True is the default of `--no-trackers`. False, as of `--no-comment`, removes the field.
-    else if (Object.hasOwn(CHANGES, field) && value !== true)
-      Object.assign(changes, { [field]: value === false ? null : value });
+/**
+ * Writes edited torrents, several at once.
+ *
+ * @throws {MetainfoError} the first failure; its message tells how many torrents were written
+ */
+async function writeAll(edits: readonly Checked[], options: EditOptions, signal: AbortSignal): Promise<void> {
+  const inPlace = options.output === undefined;
+  let written = 0;
+  try {
+    await forEachConcurrently(edits, { concurrency: MAX_GROUP, signal }, async ({ file, target, changes, after }) => {
+      const torrent = after ?? edit(await readTorrent(file, options), changes, { context: contextOf(options) });
+      // Keep the modification time: it tells `update` how old the hashes are.
+      const mtime = isStdin(file) ? new Date() : await mtimeOf(file);
+      await writeTorrent(torrent, target, { force: (inPlace && !isStdin(file)) || (options.force ?? false), mtime });
+      written += 1;
+    });
+  } catch (error) {
+    if (!(error instanceof MetainfoError) || edits.length === 1) throw error;
+    const done = `${written} of ${plural(edits.length, 'torrent')} were written`;
+    throw Object.assign(error, { done, message: `${error.message.replace(/\.$/, '')}; ${done}.` });
   }
-  const unset = (options.unset ?? []).map((name) => {
-    const isInfo = name.startsWith('info.');
-    return { isInfo, key: name.slice(isInfo ? 5 : 0), text: null };
-  });
-  for (const { isInfo, key, text } of [...(options.set ?? []), ...unset]) {
-    const place = isInfo ? 'infoExtra' : 'extra';
-    changes[place] = { ...changes[place], [key]: text };
-  }
-  return changes;
-}
-
-function toJson({ file, target, before, after, changed, warnings }: Edited, dryRun: boolean) {
-  const infohash = infohashOf(after);
-  const infohashChanged = !hasSameInfo(before, after);
-  const changes = changed.map(differenceJson);
-  return { file, output: dryRun ? null : target, infohash, infohashChanged, changes, warnings };
-}
-
-function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
-  if (changed.length === 0) return [`${printable(nameOfInput(file))}: no changes`];
-  const hashes = infohashLines(before, after);
-  const where = moved ? ` -> ${nameOfTarget(target)}` : '';
-  return [
-    `${printable(nameOfInput(file))}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}`,
-    ...hashes,
-    ...changed.map(differenceLine),
-  ];
 }

@@ -75,8 +75,12 @@ async function readConfig(file: string, { config }: ConfigOptions): Promise<Uint
 export function readingOptions(command: Command): Command {
   return configFileOptions(profileOptions(command)).hook('preAction', async (_, action) => {
     const { strict, compat, ...options } = action.opts();
-    if (strict || compat) return;
-    const profile = (await loadConfig(options))?.profile?.value;
-    if (profile === 'strict' || profile === 'compat') action.setOptionValueWithSource(profile, true, 'config');
+    if (!strict && !compat) useProfile(action, await loadConfig(options));
   });
+}
+
+/** Sets the profile that a configuration gives, for a command line without one. */
+export function useProfile(command: Command, config: Configuration | null): void {
+  const profile = config?.profile?.value;
+  if (profile === 'strict' || profile === 'compat') command.setOptionValueWithSource(profile, true, 'config');
 }

@@ -75,7 +75,12 @@ function unfitOptions(paths: readonly string[]): (keyof CreateOptions)[] {
   return isStdin(foreign) ? [...onDisk, 'targetPieces', 'maxTorrentSize'] : [...onDisk];
 }
 
-function presetOf(name: string, config: Configuration | null): Settings {
+/**
+ * The options of a preset.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if there is none of this name
+ */
+export function presetOf(name: string, config: Configuration | null): Settings {
   const settings = config?.presets.get(name);
   if (settings) return settings;
   throw invalidArgument(`There is no preset ${JSON.stringify(name)}${hintOf(name, config)}`);

@@ -9,6 +9,7 @@ import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { powerOfTwoWithin } from '../../layout/piece-length.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
+import { ENTROPY_KEY, entropyText } from '../../text/entropy.ts';
 import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
 import { cacheFolders, type ExtraKey } from '../options/option-values.ts';
 import { rootAndPaths } from '../options/roots.ts';
@@ -104,7 +105,7 @@ function fieldsOf(options: CreateOptions): TorrentCreateFields {
   const infoExtra = extraOf(set.filter(({ isInfo }) => isInfo));
   if (options.entropy && set.some(({ isInfo, key }) => isInfo && key === ENTROPY_KEY))
     throw invalidArgument('--set info.entropy and --entropy set the same key: use one of them');
-  if (options.entropy) infoExtra.set(ENTROPY_KEY, randomText());
+  if (options.entropy) infoExtra.set(ENTROPY_KEY, Buffer.from(entropyText()));
   const extra = extraOf(set.filter(({ isInfo }) => !isInfo));
   return {
     info: {
@@ -129,16 +130,6 @@ function fieldsOf(options: CreateOptions): TorrentCreateFields {
   };
 }
 
-/** The key that holds the random text of `--entropy`. */
-const ENTROPY_KEY = 'entropy';
-const ENTROPY_BYTES = 16;
-
-/** Random hexadecimal digits. node:crypto is loaded only for them, because loading it takes a moment. */
-function randomText(): Uint8Array {
-  const { randomBytes } = process.getBuiltinModule('node:crypto');
-  return Buffer.from(randomBytes(ENTROPY_BYTES).toString('hex'));
-}
-
 /** The keys beside `info` and in it that the draft itself sets. */
 const TOP_KEYS = new Set(['info', ...Object.values(TORRENT).map(({ key }) => key)]);
 const INFO_KEYS = new Set(Object.values(INFO).map(({ key }) => key));
@@ -149,5 +140,5 @@ function extraOf(keys: readonly ExtraKey[]): BencodeMap {
     const message = `--set cannot set ${taken.isInfo ? 'info.' : ''}${taken.key}: use the option for it, if there is one`;
     throw invalidArgument(message);
   }
-  return new Map(keys.map(({ key, text }) => [toKey(key), Buffer.from(text)]));
+  return new Map(keys.map(({ key, value }) => [toKey(key), value]));
 }

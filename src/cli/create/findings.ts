@@ -41,27 +41,32 @@ export function collectCode(code: string, before: string[] = []): string[] {
  * @param own The findings of the command itself.
  */
 export function gradeFindings(plan: PlanReport, own: readonly Finding[], options: CreateOptions): Finding[] {
-  const { strict, allow = [], ruleFindings } = options;
-  const graded = [...plan.findings, ...own, ...(ruleFindings?.(plan) ?? [])].map((finding): Finding => {
+  return graded([...plan.findings, ...own, ...(options.ruleFindings?.(plan) ?? [])], options);
+}
+
+/** Findings after `--strict` and `--allow`, the worst first. */
+export function graded(findings: readonly Finding[], { strict, allow = [] }: FindingOptions): Finding[] {
+  const own = findings.map((finding): Finding => {
     const { code, severity } = finding;
     if (code.startsWith('ERR_')) return finding;
     if (allow.includes(code)) return severity === 'error' ? { ...finding, severity: 'warning' } : finding;
     return strict && severity === 'warning' ? { ...finding, severity: 'error' } : finding;
   });
   const rank = ({ severity }: Finding) => ['error', 'warning', 'hint'].indexOf(severity);
-  return graded.sort((a, b) => rank(a) - rank(b));
+  return own.sort((a, b) => rank(a) - rank(b));
 }
 
 /**
  * Refuses findings that are errors. Those with an error's code make the creation fail by themselves.
  *
+ * @param done What the command would do otherwise.
  * @throws {MetainfoError} `ERR_FINDINGS`
  */
-export function refuse(findings: readonly Finding[]): void {
+export function refuse(findings: readonly Finding[], done: 'hashed' | 'written' = 'hashed'): void {
   const errors = findings.filter(({ severity, code }) => severity === 'error' && !code.startsWith('ERR_'));
   if (errors.length === 0) return;
   const codes = [...new Set(errors.map(({ code }) => code))];
-  const message = `Nothing was hashed because of ${codes.join(', ')}: fix that, or accept it with ${codes.map((code) => `--allow ${code}`).join(' ')}.`;
+  const message = `Nothing was ${done} because of ${codes.join(', ')}: fix that, or accept it with ${codes.map((code) => `--allow ${code}`).join(' ')}.`;
   // `--json` prints them.
   throw Object.assign(new MetainfoError('ERR_FINDINGS', message), { findings: errors.map(toPlain) });
 }

@@ -234,7 +234,7 @@ function metadataOptions(command: Command): Command {
     .option('--update-url <url>', 'URL that serves newer versions of the torrent (changes the infohash)')
     .option(
       '--set <key=text>',
-      'set any other key to this text; info.KEY changes the infohash (repeatable)',
+      'set any other key to this text, or KEY:=JSON to a number, list and so on; info.KEY changes the infohash (repeatable)',
       collectKey,
     )
     .option('--entropy', 'add a random key to info: another infohash for the same content');

@@ -2,8 +2,10 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_LIMITS, type LimitName, type Limits } from '../../bencode/limits.ts';
+import type { BencodeValue } from '../../bencode/value.ts';
 import type { CacheChoice } from '../../create/options.ts';
 import { homeFolder } from '../../disk/home-folder.ts';
+import type { TorrentChanges } from '../../edit/changes.ts';
 import { MAX_THREADS } from '../../hash/hash-request.ts';
 import type { PadNames } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
@@ -13,6 +15,7 @@ import type { ValidationContext } from '../../model/profile.ts';
 import type { ReadOptions } from '../../model/torrent/torrent.ts';
 import { exactBytes } from '../../text/format.ts';
 import { decoderOf } from '../../text/name-bytes.ts';
+import { valueOfJson } from './json-value.ts';
 import { placeholderProblem } from './output-template.ts';
 
 /** Refuses the value of an option with a reason. Commander adds the name of the option. */
@@ -159,22 +162,36 @@ export function parseOutput(text: string): string {
   return problem === undefined ? parseFile(text) : refuse(problem);
 }
 
-/** Another key of a torrent and its text. */
+/** Another key of a torrent and its value. */
 export interface ExtraKey {
   /** Whether the key is in the info dictionary, so that it changes the infohash. */
   isInfo: boolean;
   key: string;
-  text: string;
+  value: BencodeValue;
 }
 
-/** Appends one key: `KEY=TEXT`, or `info.KEY=TEXT` for the info dictionary. */
+/** Appends one key: `KEY=TEXT` or `KEY:=JSON`, with `info.` before a key of the info dictionary. */
 export function collectKey(text: string, before: ExtraKey[] = []): ExtraKey[] {
-  const equals = text.indexOf('=');
+  const equals = Math.max(0, text.indexOf('='));
   const isInfo = text.startsWith('info.');
-  const key = text.slice(isInfo ? 5 : 0, Math.max(0, equals));
-  if (key === '') refuse('Expected KEY=TEXT, such as publisher=me or info.x=1.');
-  return appended(before, { isInfo, key, text: text.slice(equals + 1) });
+  const isJson = text[equals - 1] === ':';
+  const key = text.slice(isInfo ? 5 : 0, isJson ? equals - 1 : equals);
+  if (key === '') refuse('Expected KEY=TEXT or KEY:=JSON, such as publisher=me or info.x:=1.');
+  const value = text.slice(equals + 1);
+  return appended(before, { isInfo, key, value: isJson ? valueOfJson(value, refuse) : Buffer.from(value) });
 }
+
+/** Appends one replacement: `OLD=NEW`, where `\=` stands for an equals sign. */
+export function collectReplacement(text: string, before: Replacement[] = []): Replacement[] {
+  const parts = text.split(/(?<!\\)=/).map((part) => part.replaceAll('\\=', '='));
+  const [from = '', to] = parts;
+  if (parts.length > 2) refuse('Expected one = between OLD and NEW: write \\= for each that belongs to a URL.');
+  if (from === '' || to === undefined) refuse('Expected OLD=NEW, such as old.example=new.example.');
+  return appended(before, { from, to });
+}
+
+/** A text in URLs, and the text that replaces it. */
+export type Replacement = NonNullable<TorrentChanges['replaceTrackers']>[number];
 
 /** Appends one value of a repeatable option. */
 export function collect(text: string, before?: string[] | false): string[] {

@@ -21,6 +21,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   nodes: '--node',
   removeTrackers: '--remove-tracker',
   removeWebseeds: '--remove-webseed',
+  replaceTrackers: '--replace-tracker',
+  replaceWebseeds: '--replace-webseed',
   trackers: '--tracker',
   urlList: '--webseed',
   systemFiles: '--no-system-files',

@@ -1,6 +1,6 @@
 /** Describes the layout of a torrent as plain data: everything that can be known before a byte of content is read. */
 import type { LeftOutReason } from '../../disk/scan.ts';
-import type { Problem } from '../../disk/scan-problems.ts';
+import { type AdviceByCode, DISK_ADVICE, type Problem } from '../../disk/scan-problems.ts';
 import { throwIfAborted } from '../../errors/cancel.ts';
 import type { MetainfoErrorCode } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
@@ -177,39 +177,20 @@ async function warningFindings(sizes: SizesOf, problems: Problem[]): Promise<Fin
   }
 }
 
-/** The advice for errors of files. */
-const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
-  ERR_BROKEN_LINK: 'Restore the target, leave the link out, or skip all links.',
-  ERR_DUPLICATE_PATH: 'Name it only once.',
-  ERR_LINK: 'Leave the link out, or follow, skip or store links.',
-  ERR_LINK_LOOP: 'Leave the link out, or skip all links.',
-  ERR_LINK_OUTSIDE: 'Follow links to the outside, copy the target, or leave the link out.',
-  ERR_NAME: 'Rename it, or leave it out.',
-  ERR_NOT_A_FILE: 'Move it away, or leave it out.',
-  ERR_NO_DATA: 'A torrent needs at least one byte of content.',
-  ERR_NO_FILES: 'Name a folder that has files, or check the filters.',
-  ERR_NOT_FOUND: 'Check the path.',
-  ERR_OUTPUT_IS_INPUT: 'Choose another output.',
-  ERR_PIECE_LENGTH: 'Change the piece length or the wish that contradicts it.',
-  ERR_WRITE: 'Choose another output.',
-  ERR_UNREADABLE: 'Change its permissions, leave it out, or skip everything that is unreadable.',
-};
-
-/** The options that the advice means. */
-const ADVISED: Partial<Record<MetainfoErrorCode, Finding['option']>> = {
-  ERR_BROKEN_LINK: { exclude: true, symlinks: 'skip' },
-  ERR_LINK: { exclude: true, symlinks: 'skip' },
-  ERR_LINK_LOOP: { exclude: true, symlinks: 'skip' },
-  ERR_LINK_OUTSIDE: { symlinks: 'follow', followOutside: true, exclude: true },
-  ERR_NAME: { exclude: true },
-  ERR_NOT_A_FILE: { exclude: true },
-  ERR_UNREADABLE: { exclude: true, skipUnreadable: true },
+/** The advice for errors that need no disk. */
+const ADVICE: AdviceByCode = {
+  ERR_DUPLICATE_PATH: { advice: 'Name it only once.' },
+  ERR_NAME: { advice: 'Rename it, or leave it out.', option: { exclude: true } },
+  ERR_NO_DATA: { advice: 'A torrent needs at least one byte of content.' },
+  ERR_NO_FILES: { advice: 'Name a folder that has files, or check the filters.' },
+  ERR_PIECE_LENGTH: { advice: 'Change the piece length or the wish that contradicts it.' },
 };
 
 /** The finding of an error with which the creation fails. */
 export function findingOfError({ code, message, path, option: named }: MetainfoError): Finding {
   const isName = code === 'ERR_NAME' && path === undefined;
-  const option = isName ? named : (named ?? ADVISED[code]);
-  const advice = isName ? 'Choose another name.' : (ADVICE[code] ?? '');
+  const { advice: usual = '', option: advised } = ADVICE[code] ?? DISK_ADVICE[code] ?? {};
+  const option = isName ? named : (named ?? advised);
+  const advice = isName ? 'Choose another name.' : usual;
   return { code, severity: 'error', path: path ?? null, message, advice, ...(option && { option }) };
 }
