@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import parseTorrent from 'parse-torrent';
 import ts from 'typescript';
-import { BENCHES, PAGES, RESULTS, readResults, withFigures } from '../bench/support/results.ts';
+import { BENCHES, PAGES, RESULTS, type Results, readResults, withFigures } from '../bench/support/results.ts';
 import type { Table } from '../bench/support/tables.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
 import { licensesPage, PERMISSIVE, runtimePackages } from '../scripts/docs-licenses.ts';
@@ -73,6 +73,13 @@ describe('documents', () => {
       assert.equal(page(name), withFigures(page(name), readResults(RESULTS), benches));
     });
   }
+
+  it('docs/diagrams/performance.svg shows the figures of bench/results.json (update: node site/chart.mjs)', async () => {
+    const { chart } = (await import(new URL('../site/chart.mjs', import.meta.url).href)) as {
+      chart: (results: Results) => string;
+    };
+    assert.equal(pageText('docs/diagrams/performance.svg'), chart(readResults(RESULTS)));
+  });
 
   it('every bench has its figures on exactly one page', () => {
     const files = readdirSync(path.join(ROOT, 'bench')).filter((name) => name.endsWith('.ts'));
