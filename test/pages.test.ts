@@ -70,10 +70,7 @@ describe('code on pages', { concurrency: 2 }, () => {
     const code = await frontPage();
     assert.equal(code.trim().split('\n').length, 8);
     const output = '01 fifth.wav\n02 third.wav\nnotes/empty.txt\nnotes/readme.txt\ntrue magnet:...';
-    await runPage(
-      { steps: [{ kind: 'ts', line: 1, text: code, output }], notRun: [] },
-      await temporaryFolder(t),
-    );
+    await runPage({ steps: [{ kind: 'ts', line: 1, text: code, output }], notRun: [] }, await temporaryFolder(t));
   });
 
   it('has no type errors', async (t) => {

@@ -65,7 +65,8 @@ async function foreignDraft(
 }
 
 function unmatchedPattern({ option, glob }: UnmatchedGlob): Finding {
-  const advice = 'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the path root.';
+  const advice =
+    'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the folder of the torrent.';
   return warning('pattern_unmatched', glob, `${option} ${glob} matches nothing.`, { advice });
 }
 

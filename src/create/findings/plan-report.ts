@@ -185,7 +185,7 @@ const ADVICE: Partial<Record<MetainfoErrorCode, string>> = {
   ERR_NO_FILES: 'Name a folder that has files, or check the filters.',
   ERR_NOT_FOUND: 'Check the path.',
   ERR_OUTPUT_IS_INPUT: 'Choose another output.',
-  ERR_PIECE_LENGTH: 'Change the piece length or the wish that contradicts it.',
+  ERR_PIECE_LENGTH: 'Change the piece length or its limits.',
   ERR_WRITE: 'Choose another output.',
   ERR_UNREADABLE: 'Change its permissions, leave it out, or skip everything that is unreadable.',
 };

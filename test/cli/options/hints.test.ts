@@ -75,7 +75,7 @@ function rowsOfPage(): Row[] {
   });
 }
 
-/** What the command answers too: the first option of a cell, the reason, or words. */
+/** The text that a hint must contain: the first option of a cell, its reason, or its words. */
 function keyOf(ours: string): string {
   const [key = ours] = /(?<=none, because )[^:;(]+[^:;( ]|(?<=^`)(?:metainfo )?[\w-]+|^the path alone/.exec(ours) ?? [];
   return key.replaceAll('`', '');
@@ -104,7 +104,9 @@ describe('the page of other programs', () => {
         assert.ok(parser, command);
         for (const option of theirs) {
           const where = `${name}, ${command} ${option}: ${ours}`;
-          const known = /^-(h|-help)$/.test(option) ? '--help' : parser.options.find((one) => one.is(option))?.long;
+          const known = /^-(h|-help)$/.test(option)
+            ? '--help'
+            : parser.options.find(({ long, short }) => option === long || option === short)?.long;
           if (known && ours.startsWith(`\`${known}`)) continue;
           if (LATER.includes(`${command} ${keyOf(ours)}`)) continue;
           if (known) assert.ok(ours.includes(`\`${option}\` is `), where);
@@ -120,15 +122,23 @@ describe('the page of other programs', () => {
       const printed = `${stdout}${stderr}`.match(/(?<=^\s*|, | )--?[a-zA-Z][\w-]*(?=[\s,=])/gm) ?? [];
       assert.ok(printed.length >= 10, stdout + stderr);
       const known = PROGRAMS[name]?.split(' ') ?? [];
-      assert.deepEqual(printed.filter((option) => !known.includes(option)), []);
+      assert.deepEqual(
+        printed.filter((option) => !known.includes(option)),
+        [],
+      );
     });
   }
 
   it('names options of ours that exist', () => {
-    const names = program('completion').commands.flatMap((command) => command.options.flatMap(({ long }) => long ?? []));
+    const names = program('completion').commands.flatMap((command) =>
+      command.options.flatMap(({ long }) => long ?? []),
+    );
     const later = LATER.map((one) => one.split(' ')[1]);
     const ours = rows.flatMap((row) => row.ours.match(/(?<=`)--[\w-]+/g) ?? []);
-    assert.deepEqual([...new Set(ours)].filter((one) => !['--help', '--version', ...later, ...names].includes(one)), []);
+    assert.deepEqual(
+      [...new Set(ours)].filter((one) => !['--help', '--version', ...later, ...names].includes(one)),
+      [],
+    );
   });
 });
 
