@@ -14,7 +14,7 @@ export function cell({ tables }, table, row, column) {
 }
 
 /** The rows of the chart: each program with the time that it takes for one of ours, the fastest first. */
-export function peersOf({ peers }) {
+function peersOf({ peers }) {
   const names = ['metainfo', 'mktorrent', 'libtorrent, C++', 'transmission-create', 'create-torrent'];
   const rows = names.map((name) => ({ name, ratio: cell(peers, 'one large file', name, 'v1, its time / ours') }));
   return rows.sort((a, b) => a.ratio - b.ratio);

@@ -33,7 +33,7 @@ const OPTIONS: Hints = {
   '--compat': '--novalidate',
   '--compat, or metainfo --version': '-V',
   '--config': '--preset-file --trackers-config',
-  '--config, or --force': '-f',
+  '--config, --force, or the path alone': '-f',
   '--created-by': '--createdBy --creator',
   '--date': '--creation-date',
   '--date, --node, or none, because no date is written without --date': '-d',

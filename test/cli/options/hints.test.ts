@@ -63,7 +63,7 @@ function rowsOfPage(): Row[] {
   return sections.flatMap((section) => {
     const program = section.split('\n', 1)[0] as string;
     if (!Object.hasOwn(PROGRAMS, program)) return [];
-    const tables = section.split('\n\n').filter((part) => part.startsWith('| '));
+    const tables = section.split('\n\n').filter((part) => /^\| .*`metainfo \w+` \|$/m.test(part));
     return tables.flatMap((table) => {
       const [head = '', , ...lines] = table.trim().split('\n');
       const command = /`metainfo (\w+)` \|$/.exec(head)?.[1] as string;
