@@ -61,7 +61,7 @@ interface Row {
 function rowsOfPage(): Row[] {
   const sections = pageText('docs/guides/switching.md').split(/^## /m);
   return sections.flatMap((section) => {
-    const program = section.split('\n', 1)[0] as string;
+    const program = section.replace(/^(.+)\n\nVersion (.+)\.\n[\s\S]*/, '$1 $2');
     if (!Object.hasOwn(PROGRAMS, program)) return [];
     const tables = section.split('\n\n').filter((part) => /^\| .*`metainfo \w+` \|$/m.test(part));
     return tables.flatMap((table) => {
