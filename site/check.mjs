@@ -50,7 +50,6 @@ const SEARCHES = {
   'S3 upload': 'guides/sources',
   'progress in a server': 'guides/servers',
   skip_checking: 'guides/seeding',
-  '--piece-size': 'guides/switching',
 };
 const FIRST_RESULTS = 3;
 
