@@ -112,7 +112,7 @@ export default bench(options, async ({ time, seed, 'at-once': atOnce }, scratch)
     ],
     [
       `The 99th percentile of a timer of 10 ms was ${slowest.toFixed(1)} ms in the worst interval.`,
-      steep.length === 0 ? 'Everything is flat.' : `NOT flat: ${steep.join(', ')}.`,
+      steep.length === 0 ? 'Everything is flat.' : `These grow: ${steep.join(', ')}.`,
     ],
   );
   const duration = time % 60 === 0 ? `${time / 60} minutes` : `${time} seconds`;

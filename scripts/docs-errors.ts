@@ -26,7 +26,8 @@ export function errorsPage(): string {
   return `# Error codes
 
 Each error and each issue has a code that says what happened. Codes are stable, so compare codes in your program. Messages may change: show them,
-but do not parse them. [Handling errors](guides/errors.md) shows how to catch errors.
+but do not parse them. [Handling errors](guides/errors.md) shows how to catch errors. A *draft* is a TorrentCreate, and its *path root* is the folder
+or file that the torrent is made of.
 
 - [Codes of a MetainfoError](#codes-of-a-metainfoerror): a failed operation
 - [Issues of a ValidationError](#issues-of-a-validationerror): the problems of an invalid torrent

@@ -49,7 +49,7 @@ The command is one bundled file; the licence texts of its packages are in \`dist
 \`metainfo/browser\` includes superstruct (MIT): \`dist/browser/licenses.txt\`. The prebuilt binaries include SHA-1
 and SHA-256 from OpenSSL (Apache-2.0; for Linux with glibc from OpenSSL 1.1.1, under the OpenSSL and SSLeay licences), and the binary for
 Windows includes the runtime of mingw-w64. Their licence texts are in \`native/licenses.txt\`. If you compile the addon, it links the
-installed \`libcrypto.a\` of OpenSSL, or else uses the OpenSSL in Node. If you build the libtorrent maker, it uses libtorrent
+installed \`libcrypto.a\` of OpenSSL, or else uses the OpenSSL in Node. If you build the libtorrent addon, it uses libtorrent
 (BSD-3-Clause).
 
 ## Dependencies

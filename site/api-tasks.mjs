@@ -6,6 +6,7 @@ export const TASKS = {
     create CreateOptions TorrentCreate TorrentCreateFields TorrentCreateInput GenerateOptions GenerateResult GenerateExtOptions GetPathsOptions InfoDictInput
     FileItemInput FileTreeInput FileTreeItemInput ScanPolicies ScanFilter ScannedFile SymlinkPolicy PieceLengthWishes choosePieceLength
     TrackerFields DhtNode PlanReport Finding FindingCode WarningOptions WriteOptions CacheChoice cacheStats CacheStats clearCache
+    ReuseOptions ReusePlan ReuseReport
     FileTimes Source SourceInput SourceData RangeReader OpenFile webFile WebFile WebFileOptions s3File S3FileOptions S3Options S3Credentials
   `),
   Read: names(`

@@ -31,6 +31,10 @@ const KINDS = [
     'guides/creating',
     'guides/parts',
     'guides/switching',
+    'guides/configuration',
+    'guides/verifying',
+    'guides/many',
+    'guides/seeding',
     'commands/create',
     'performance',
     'errors',
@@ -39,6 +43,15 @@ const KINDS = [
 ].map((name) => `${name}.html`);
 const own = files.filter((name) => !name.startsWith('api/') && !KINDS.includes(name));
 const problems = [];
+/** Searches, each with a page that must be among the first results. */
+const SEARCHES = {
+  bundle: 'guides/bundling',
+  'season pack': 'guides/cookbook',
+  'S3 upload': 'guides/sources',
+  'progress in a server': 'guides/servers',
+  skip_checking: 'guides/seeding',
+};
+const FIRST_RESULTS = 3;
 
 /** Every page has a description of its own. */
 function checkDescriptions() {
@@ -69,6 +82,12 @@ async function checkPage(context, name, way) {
   await page.waitForFunction(isReady, undefined, { polling: 100 });
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (wide > 0) report(`${wide} pixels wider than the screen`);
+  const broken = await page.evaluate(() =>
+    [...document.querySelectorAll('.vp-doc :not(pre) > code .word')]
+      .filter((word) => word.getClientRects().length > 1)
+      .map((word) => word.textContent),
+  );
+  if (broken.length > 0) report(`lines break ${broken.join(', ')}`);
   const cut = await page.evaluate(
     () => [...document.querySelectorAll('.vp-doc pre')].filter((block) => block.scrollWidth > block.clientWidth).length,
   );
@@ -83,6 +102,26 @@ async function checkPage(context, name, way) {
   for (const { id, nodes } of violations) report(`${id}, ${nodes.length} times: ${nodes[0].html.slice(0, 200)}`);
   if (bytes > MOST_BYTES) report(`${bytes} bytes`);
   if (values.shots) await page.screenshot({ path: path.join(values.shots, `${name}-${way}.png`.replaceAll('/', '-')) });
+  await page.close();
+}
+
+/** Types each search, and looks at the first results. */
+async function checkSearch() {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(MOST_TIME);
+  await page.goto(`http://localhost:${port}/start.html`, { waitUntil: 'networkidle' });
+  await page.click('.DocSearch-Button');
+  for (const [words, expected] of Object.entries(SEARCHES)) {
+    await page.fill('#localsearch-input', words);
+    // The results of the last search stay until those of this one are there.
+    await page.waitForTimeout(1000);
+    await page.waitForSelector('.VPLocalSearchBox .result');
+    const links = await page.$$eval('.VPLocalSearchBox .result', (found) =>
+      found.map((one) => one.getAttribute('href')),
+    );
+    const first = links.slice(0, FIRST_RESULTS);
+    if (!first.some((link) => link?.includes(expected))) problems.push(`search "${words}": ${first.join(' ')}`);
+  }
   await page.close();
 }
 
@@ -105,6 +144,7 @@ if (!server.listening) await once(server, 'listening');
 const { port } = server.address();
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
 if (values.shots) mkdirSync(values.shots, { recursive: true });
+await checkSearch();
 await checkPages(KINDS, 'screen-light', { viewport: SCREEN, colorScheme: 'light' });
 await checkPages(KINDS, 'screen-dark', { viewport: SCREEN, colorScheme: 'dark' });
 await checkPages([...KINDS, ...own], 'phone-light', { viewport: PHONE, colorScheme: 'light' });

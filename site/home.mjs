@@ -1,30 +1,19 @@
 // The front page, with figures of bench/results.json. site/build.mjs writes it.
-
-/** A cell of a table of a bench. */
-function cell({ tables }, table, row, column) {
-  const { columns, rows } = tables.find(({ title }) => title.startsWith(table));
-  const [, ...cells] = rows.find(([name]) => name === row || name.startsWith(row));
-  return cells[columns.findIndex(({ name }) => name === column)];
-}
-
-const LARGE = 'one large file';
-
-/** The rows of the chart: each program with the time that it takes for one of ours, the fastest first. */
-function peersOf({ peers }) {
-  const names = ['metainfo', 'mktorrent', 'libtorrent, C++', 'transmission-create', 'create-torrent'];
-  const rows = names.map((name) => ({ name, ratio: cell(peers, LARGE, name, 'v1, its time / ours') }));
-  return rows.sort((a, b) => a.ratio - b.ratio);
-}
-
-function bars(rows) {
-  const most = Math.max(...rows.map(({ ratio }) => ratio));
-  const row = ({ name, ratio }) =>
-    `<div class="bar${name === 'metainfo' ? ' ours' : ''}"><span>${name}</span><i style="width:${((ratio / most) * 100).toFixed(1)}%"></i><b>${ratio.toFixed(1)}×</b></div>`;
-  return `<div class="bars" role="img" aria-label="${rows.map(({ name, ratio }) => `${name} ${ratio.toFixed(1)}×`).join(', ')}">${rows.map(row).join('')}</div>`;
-}
+import { cell, peersText } from './chart.mjs';
 
 /** Random trees that test/create/generate.test.ts gave to libtorrent too, on 2026-11-24: 4,400 in three versions. */
 const EQUAL = { torrents: 13_200, command: 'METAINFO_RUNS=20 npm test -- test/create/generate.test.ts' };
+
+/** The program of the front page: test/pages.test.ts runs it. */
+export const PROGRAM = `import { Torrent, TorrentCreate, verify } from 'metainfo';
+const draft = new TorrentCreate({ pathRoot: 'album' });
+const made = await draft.generate({ version: 'hybrid' });
+await made.write('made.torrent');
+const torrent = await Torrent.read('made.torrent');
+for (const { path } of torrent.files) console.log(path);
+const { ok } = await verify(torrent, 'album');
+console.log(ok, torrent.magnet());
+`;
 
 /** A card: a measured figure, its meaning, and the command that measures it, which links to the page with the whole table. */
 function card(figure, text, page, command) {
@@ -81,21 +70,13 @@ npm install -g metainfo  # command
 <div class="side">
 
 \`\`\`ts
-import { Torrent, TorrentCreate, verify } from 'metainfo';
-const draft = new TorrentCreate({ pathRoot: '/album' });
-const made = await draft.generate({ version: 'hybrid' });
-await made.write('album.torrent');
-const torrent = await Torrent.read('album.torrent');
-for (const { path } of torrent.files) console.log(path);
-const { ok } = await verify(torrent, '/album');
-console.log(ok, torrent.magnet());
-\`\`\`
+${PROGRAM}\`\`\`
 
 <div class="chart">
 
 **Time to create a 4 GiB v1 torrent** (shorter is better)
 
-${bars(peersOf(results))}
+![${peersText(results)}](/files/docs/diagrams/performance.svg)
 
 [\`${peers.command}\`](performance.md)
 

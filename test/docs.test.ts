@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import parseTorrent from 'parse-torrent';
 import ts from 'typescript';
-import { BENCHES, PAGES, RESULTS, readResults, withFigures } from '../bench/support/results.ts';
+import { BENCHES, PAGES, RESULTS, type Results, readResults, withFigures } from '../bench/support/results.ts';
 import type { Table } from '../bench/support/tables.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
 import { licensesPage, PERMISSIVE, runtimePackages } from '../scripts/docs-licenses.ts';
@@ -73,6 +73,13 @@ describe('documents', () => {
       assert.equal(page(name), withFigures(page(name), readResults(RESULTS), benches));
     });
   }
+
+  it('docs/diagrams/performance.svg shows the figures of bench/results.json (update: node site/chart.mjs)', async () => {
+    const { chart } = (await import(new URL('../site/chart.mjs', import.meta.url).href)) as {
+      chart: (results: Results) => string;
+    };
+    assert.equal(pageText('docs/diagrams/performance.svg'), chart(readResults(RESULTS)));
+  });
 
   it('every bench has its figures on exactly one page', () => {
     const files = readdirSync(path.join(ROOT, 'bench')).filter((name) => name.endsWith('.ts'));
@@ -147,14 +154,31 @@ describe('documents', () => {
     assert.deepEqual([...new Set([...read, 'NO_COLOR'])].sort(), named.sort());
   });
 
-  it('docs/session.svg shows a complete session, is small, and loads nothing', () => {
-    const svg = readFileSync(path.join(ROOT, 'docs', 'session.svg'), 'utf8');
-    assert.ok(svg.length < 100_000, `${svg.length} bytes`);
-    for (const shown of ['metainfo create', 'metainfo verify', ' s left', 'infohash v2', '>warning:<', '2 bad pieces'])
-      assert.ok(svg.includes(shown), shown);
-    for (const colour of ['green', 'yellow', 'red']) assert.ok(svg.includes(`<tspan class="${colour}">`), colour);
-    assert.doesNotMatch(svg, /(href|src)="(?!#)|@import|url\(|animat|@keyframes/);
-  });
+  for (const [name, colours, ...texts] of [
+    [
+      'session',
+      ['green', 'yellow', 'red'],
+      ...['metainfo create', 'metainfo verify', ' s left', 'infohash v2', '>warning:<', '2 bad pieces'],
+    ],
+    [
+      'diagrams/verify',
+      ['green', 'yellow', 'red', 'dim'],
+      'metainfo verify',
+      'complete',
+      '2 bad pieces',
+      'missing',
+      'extra',
+    ],
+    ['diagrams/many', ['green'], 'metainfo create --each', ' of 8 done', ' s left', '.torrent: v1'],
+  ] as const) {
+    it(`docs/${name}.svg shows a complete session, is small, and loads nothing`, () => {
+      const svg = pageText(`docs/${name}.svg`);
+      assert.ok(svg.length < 100_000, `${svg.length} bytes`);
+      for (const shown of texts) assert.ok(svg.includes(shown), shown);
+      for (const colour of colours) assert.ok(svg.includes(`<tspan class="${colour}">`), colour);
+      assert.doesNotMatch(svg, /(href|src)="(?!#)|@import|url\(|animat|@keyframes/);
+    });
+  }
 
   it('docs/README.md links every page, because the site is built from these links', () => {
     const listed = [...page('README').matchAll(/\]\(([^)]+\.md)\)/g)].map(([, link = '']) => path.join('docs', link));

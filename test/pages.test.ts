@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { finish, startProgram } from './cli/run.ts';
-import { missing } from './support/external.ts';
+import { scopeOf, Transmission } from './support/clients.ts';
+import { clientMissing, missing } from './support/external.ts';
 import {
   examplesOf,
   linkPackage,
@@ -14,21 +15,43 @@ import {
   runPage,
   sourcesWithExamples,
 } from './support/pages.ts';
+import { QBittorrent, qbittorrentMissing } from './support/qbittorrent.ts';
 import { redisMissing, redisServer } from './support/redis.ts';
 import { s3Server } from './support/s3.ts';
 import { temporaryFolder } from './support/tree.ts';
 
+const curlMissing = () => missing('curl', 'curl', ['--version']);
+
 /** The programs that pages need. */
 const NEEDS: Readonly<Record<string, () => string | false>> = {
+  'docs/guides/cookbook.md': curlMissing,
   'docs/guides/parts.md': () => missing('GNU parallel', 'parallel', ['--version']),
   'docs/guides/queues.md': redisMissing,
+  'docs/guides/seeding.md': () => curlMissing() || qbittorrentMissing() || clientMissing('transmission-daemon'),
 };
+
+/** Starts the servers that a page needs, and returns the variables that name them. */
+const SERVERS: Readonly<Record<string, (t: TestContext) => Promise<Record<string, string>>>> = {
+  'docs/guides/parts.md': async (t) => (await s3Server(t)).env,
+  'docs/guides/seeding.md': async (t) => {
+    const scope = scopeOf(t);
+    const [qBittorrent, transmission] = [await QBittorrent.start(scope), await Transmission.startEmpty(scope)];
+    return { QBITTORRENT: qBittorrent.address, TRANSMISSION: transmission.rpc };
+  },
+};
+
+/** The program of the front page. */
+async function frontPage(): Promise<string> {
+  const { href } = new URL('../site/home.mjs', import.meta.url);
+  const { PROGRAM } = (await import(href)) as { PROGRAM: string };
+  return PROGRAM;
+}
 
 describe('code on pages', { concurrency: 2 }, () => {
   for (const name of pages()) {
     const skip = NEEDS[name]?.() ?? false;
     it(`${name}: every block runs and prints what the page shows`, { skip }, async (t) => {
-      const env = name === 'docs/guides/parts.md' ? (await s3Server(t)).env : {};
+      const env = (await SERVERS[name]?.(t)) ?? {};
       await runPage(parsePage(pageText(name)), await temporaryFolder(t), { env });
     });
   }
@@ -43,11 +66,19 @@ describe('code on pages', { concurrency: 2 }, () => {
     });
   }
 
+  it('the front page: its program of eight lines runs', async (t) => {
+    const code = await frontPage();
+    assert.equal(code.trim().split('\n').length, 8);
+    const output = '01 fifth.wav\n02 third.wav\nnotes/empty.txt\nnotes/readme.txt\ntrue magnet:...';
+    await runPage({ steps: [{ kind: 'ts', line: 1, text: code, output }], notRun: [] }, await temporaryFolder(t));
+  });
+
   it('has no type errors', async (t) => {
     const folder = await temporaryFolder(t);
     await linkPackage(folder);
     const texts = [
       ...pages().map((name) => [name, pageText(name)] as const),
+      ['home.md', `\`\`\`ts\n${await frontPage()}\`\`\`\n`] as const,
       ...sourcesWithExamples().map((name) => [name, examplesOf(pageText(name))] as const),
     ];
     for (const [name, page] of texts) {

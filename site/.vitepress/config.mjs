@@ -53,6 +53,16 @@ const plainConsole = {
   },
 };
 
+/** A word of code with hyphens, such as an option. Longer ones may break, because a phone has no room for them. */
+const WORD = /(?<![\w./:@&-])(?=[\w-]{2,32}(?![\w./:@-]))(?:--?\w[\w-]*|\w+(?:-\w+)+)/g;
+
+/** Marks the words in inline code that no line may break. */
+function keepWords(md) {
+  const render = md.renderer.rules.code_inline;
+  md.renderer.rules.code_inline = (...args) =>
+    render(...args).replace(/(?<=>)[^<]+(?=<)/g, (text) => text.replace(WORD, '<span class="word">$&</span>'));
+}
+
 export default {
   title: 'metainfo',
   description: 'Create, read, verify and edit BitTorrent metainfo files of all versions: v1, v2 and hybrid.',
@@ -65,6 +75,7 @@ export default {
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     codeTransformers: [plainConsole],
+    config: keepWords,
   },
   transformPageData(page, { siteConfig }) {
     const file = path.join(siteConfig.srcDir, page.relativePath);

@@ -1,4 +1,4 @@
-/** Chooses the piece length by what the caller wishes: at most so long, about so many pieces, or a torrent of at most so many bytes. */
+/** Chooses the piece length within limits: at most so long, about so many pieces, or a torrent of at most so many bytes. */
 import { MetainfoError } from '../errors/errors.ts';
 import { type OptionStructs, orNull, wholeFrom } from '../errors/guard.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { exactBytes } from '../text/format.ts';
 import { SizesOf, type TorrentShape } from './findings/torrent-sizes.ts';
 
-/** Wishes about the piece length and its effects. */
+/** Limits on the piece length and its effects. Each takes part in one choice, so the result satisfies all of them. */
 export interface PieceLengthWishes {
   /**
    * The longest piece length to choose, in bytes: at least 16 KiB.
@@ -48,16 +48,16 @@ export interface LengthChoice {
   pieceLength: number | null;
 }
 
-/** Whether there is any wish. */
+/** Whether there is any limit. */
 export function hasWishes({ maxPieceLength, targetPieces, maxTorrentSize }: PieceLengthWishes): boolean {
   return (maxPieceLength ?? targetPieces ?? maxTorrentSize) != null;
 }
 
 /**
- * The piece length that satisfies all wishes. It starts from the automatic choice or from the length for `targetPieces`, within
+ * The piece length that satisfies all limits. It starts from the automatic choice or from the length for `targetPieces`, within
  * `maxPieceLength`, and is the next longer one (else the next shorter one) whose torrent is small enough.
  *
- * @throws {MetainfoError} `ERR_PIECE_LENGTH` if two wishes contradict each other, with both; `ERR_SIZE_UNKNOWN` for wishes that
+ * @throws {MetainfoError} `ERR_PIECE_LENGTH` if two limits contradict each other, with both; `ERR_SIZE_UNKNOWN` for limits that
  *   need the size of a stream
  */
 export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: PieceLengthWishes): Promise<number> {
@@ -79,7 +79,7 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: Pi
   const all = await Promise.all(LENGTHS.map((length) => measured(shape, length)));
   const within = all.filter(({ length }) => length <= max);
   const isSmall = ({ bytes }: Measured) => maxTorrentSize == null || bytes <= maxTorrentSize;
-  /** How far the number of pieces is from the wish, as a ratio. */
+  /** How far the number of pieces is from the target, as a ratio. */
   const far = ({ pieces }: Measured) =>
     targetPieces == null ? 1 : Math.max(pieces, targetPieces) / Math.min(pieces, targetPieces);
   const closest = within.reduce((a, b) => (far(b) < far(a) ? b : a));

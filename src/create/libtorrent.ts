@@ -117,7 +117,7 @@ function load(): Addon {
   } catch (cause) {
     const problem = file && existsSync(file) ? `cannot be loaded (${(cause as Error).message})` : 'is not built';
     const message =
-      `The libtorrent maker ${problem}. To build it: apt-get install libtorrent-rasterbar-dev pkg-config g++ make, ` +
+      `The libtorrent addon ${problem}. To build it: apt-get install libtorrent-rasterbar-dev pkg-config g++ make, ` +
       'then npm explore metainfo -- npm run build:libtorrent (in a clone: npm run build:libtorrent).';
     throw new MetainfoError('ERR_MAKER_UNAVAILABLE', message, { ...(file && { path: file }), cause });
   }

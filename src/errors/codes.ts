@@ -29,7 +29,7 @@ export const ERROR_CODES = {
   ERR_LINK_LOOP: 'A symbolic link leads back to itself or to a folder that contains it.',
   ERR_LINK_OUTSIDE: 'A symbolic link leads out of the path root.',
   ERR_MAKER: "libtorrent failed to make the torrent; the message is libtorrent's own.",
-  ERR_MAKER_UNAVAILABLE: 'The libtorrent maker is not built, or its addon cannot be loaded.',
+  ERR_MAKER_UNAVAILABLE: 'The optional libtorrent addon is not built, or cannot be loaded.',
   ERR_NAME: 'A torrent cannot store this file name or torrent name.',
   ERR_NATIVE_UNAVAILABLE:
     'The native addon was requested but does not load. As the code of a warning: the library falls back to node:crypto.',

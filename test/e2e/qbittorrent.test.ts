@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { scopeOf, share, TEST_TIMEOUT, until, VERSIONS } from '../support/clients.ts';
+import { scopeOf, share, TEST_TIMEOUT, Transmission, until, VERSIONS } from '../support/clients.ts';
+import { clientMissing } from '../support/external.ts';
 import { tried } from '../support/interop.ts';
 import { QBittorrent, qbittorrentMissing } from '../support/qbittorrent.ts';
 
@@ -16,11 +17,17 @@ interface State {
 }
 
 /** Adds a torrent without starting it. */
-async function add(qBittorrent: QBittorrent, file: string, folder: string): Promise<void> {
+async function add(
+  qBittorrent: QBittorrent,
+  file: string,
+  folder: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const form = new FormData();
   form.set('torrents', new Blob([await readFile(file)]), 'x.torrent');
   form.set('savepath', folder);
   form.set('stopped', 'true');
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
   assert.equal(await (await qBittorrent.post('torrents/add', form)).text(), 'Ok.');
 }
 
@@ -76,4 +83,33 @@ describe('qBittorrent', {
       });
     });
   }
+
+  // docs/guides/seeding.md states this.
+  it('takes damaged content for complete with skip_checking', { timeout: TEST_TIMEOUT }, async (t) => {
+    const scope = scopeOf(t);
+    const { file, parent } = await share(scope, 'v1');
+    await writeFile(path.join(parent, 'content', 'exact'), Buffer.alloc(32_768));
+    const qBittorrent = await QBittorrent.start(scope);
+    await add(qBittorrent, file, parent, { skip_checking: 'true' });
+    await found(qBittorrent, (progress) => progress === 1);
+    await recheck(qBittorrent);
+    await found(qBittorrent, (progress) => progress > 0 && progress < 1);
+  });
+});
+
+describe('Transmission', { skip: clientMissing('transmission-daemon') }, () => {
+  // docs/guides/seeding.md states this.
+  it('checks the files of a torrent that is added', { timeout: TEST_TIMEOUT }, async (t) => {
+    const scope = scopeOf(t);
+    const { file, parent } = await share(scope, 'v1');
+    await writeFile(path.join(parent, 'content', 'exact'), Buffer.alloc(32_768));
+    const transmission = await Transmission.start(scope, file, parent);
+    let last: number | null = null;
+    const isChecked = async () => {
+      last = await transmission.progress();
+      return last !== null && last > 0.5;
+    };
+    await until('Transmission checks the files', isChecked, async () => `${last}\n${await transmission.log()}`);
+    assert.ok((last as number | null) !== 1, String(last));
+  });
 });

@@ -347,16 +347,24 @@ export class Transmission extends Program implements Peer {
   readonly client = 'Transmission';
   version = '';
   readonly port: number;
-  readonly #rpc: string;
+  /** The address of its RPC. */
+  readonly rpc: string;
   #session = '';
 
   private constructor(scope: Scope, config: string, port: number, rpcPort: number) {
     super(scope, 'transmission-daemon', ['--foreground', '--log-level=debug', `--config-dir=${config}`]);
     this.port = port;
-    this.#rpc = `http://127.0.0.1:${rpcPort}/transmission/rpc`;
+    this.rpc = `http://127.0.0.1:${rpcPort}/transmission/rpc`;
   }
 
   static async start(scope: Scope, file: string, folder: string): Promise<Transmission> {
+    const daemon = await Transmission.startEmpty(scope);
+    await daemon.#ask('torrent-add', { metainfo: await readFile(file, 'base64'), 'download-dir': folder });
+    return daemon;
+  }
+
+  /** Starts it without a torrent. */
+  static async startEmpty(scope: Scope): Promise<Transmission> {
     const config = await temporaryFolder(scope);
     const port = await freePort();
     const rpcPort = await freePort();
@@ -378,7 +386,6 @@ export class Transmission extends Program implements Peer {
     const daemon = new Transmission(scope, config, port, rpcPort);
     await daemon.ready(async () => (await daemon.#ask('session-get')) !== undefined && (await answers(port)));
     daemon.version = (await daemon.#ask<{ version: string }>('session-get')).version.split(' ')[0] as string;
-    await daemon.#ask('torrent-add', { metainfo: await readFile(file, 'base64'), 'download-dir': folder });
     return daemon;
   }
 
@@ -401,7 +408,7 @@ export class Transmission extends Program implements Peer {
 
   async #ask<T>(method: string, args: object = {}): Promise<T> {
     const headers = { 'X-Transmission-Session-Id': this.#session };
-    const response = await fetch(this.#rpc, {
+    const response = await fetch(this.rpc, {
       method: 'POST',
       headers,
       body: JSON.stringify({ method, arguments: args }),

@@ -30,12 +30,13 @@ WebUI\\UseUPnP=false
 
 /** A running qbittorrent-nox. Its web API is described at https://github.com/qbittorrent/qBittorrent/wiki (WebUI API). */
 export class QBittorrent extends Program {
-  readonly #api: string;
+  /** The address of its web UI. */
+  readonly address: string;
 
   private constructor(scope: Scope, profile: string, port: number) {
     const args = [`--profile=${profile}`, '--confirm-legal-notice', `--webui-port=${port}`];
     super(scope, 'qbittorrent-nox', args, { HOME: profile, LC_ALL: 'C.UTF-8', QT_QPA_PLATFORM: 'minimal' });
-    this.#api = `http://127.0.0.1:${port}/api/v2`;
+    this.address = `http://127.0.0.1:${port}`;
   }
 
   /**
@@ -72,7 +73,7 @@ export class QBittorrent extends Program {
   }
 
   async #ask(what: string, init: RequestInit): Promise<Response> {
-    const response = await fetch(`${this.#api}/${what}`, init);
+    const response = await fetch(`${this.address}/api/v2/${what}`, init);
     if (!response.ok) assert.fail(`${what}: ${response.status} ${await response.text()}`);
     return response;
   }

@@ -96,7 +96,8 @@ function unmatchedPattern({ option, glob, otherCase }: UnmatchedGlob): Finding {
     const message = `${option} ${glob} matches nothing, but it matches ${shown(otherCase)} in another letter case.`;
     return warning('pattern_unmatched', glob, message, { advice: 'Ignore the case with --ignore-case.' });
   }
-  const advice = 'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the path root.';
+  const advice =
+    'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the folder of the torrent.';
   return warning('pattern_unmatched', glob, `${option} ${glob} matches nothing.`, { advice });
 }
 

@@ -43,8 +43,9 @@ export function jobParser(optionsFor: OptionsFor): ParseJob {
 const UNKNOWN_KEY = /^error: unknown option '--([^'=]+).*?(?:Did you mean (?:one of )?([^?]+)|$)/s;
 
 function unknownKey(key: string, similar: string | undefined): string {
-  const meant = similar ?? hintFor(`--${key}`);
-  return `unknown key ${shown(key)}${meant ? `: did you mean ${meant.replaceAll(/--([\w-]+)/g, '"$1"')}?` : ''}`;
+  const meant = (similar ?? hintFor(`--${key}`))?.replaceAll(/--([\w-]+)/g, '"$1"');
+  const hint = meant?.startsWith('none') ? meant : meant && `did you mean ${meant}?`;
+  return `unknown key ${shown(key)}${hint ? `: ${hint}` : ''}`;
 }
 
 function parse(command: Command, words: string[]): void {

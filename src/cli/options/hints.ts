@@ -2,78 +2,120 @@
 import { Command } from 'commander';
 import { kebab } from '../terminal/messages.ts';
 
-/** Commands of other programs: mkbrr, imdl, torrenttools, create-torrent and git. */
-const COMMANDS: Readonly<Record<string, string>> = {
-  add: 'create',
-  build: 'create',
-  check: 'validate (the torrent file) or verify (the content)',
-  dump: 'show',
-  generate: 'create',
-  hash: 'create',
-  info: 'show',
-  inspect: 'show',
-  link: 'magnet',
-  ls: 'show -v',
-  make: 'create',
-  modify: 'edit',
-  new: 'create',
-  'piece-length': 'plan',
-  print: 'show',
-  recheck: 'verify',
-  rehash: 'update',
-  set: 'edit',
-  stats: 'show',
-  tree: 'show -v',
+/** Our words, each with those of other programs that do the same. `none` stands for those without a counterpart, with the reason. */
+type Hints = Readonly<Record<string, string>>;
+
+/** Commands of mkbrr, imdl, torrenttools, create-torrent and git. */
+const COMMANDS: Hints = {
+  create: 'add build generate hash make new torrent',
+  'validate (the torrent file) or verify (the content)': 'check',
+  show: 'dump info inspect print stats',
+  'show -v': 'ls tree',
+  magnet: 'link',
+  edit: 'modify set',
+  plan: 'piece-length piece-size',
+  verify: 'recheck',
+  update: 'rehash update-torrent',
+  completion: 'completions',
+  '--version': 'version',
+  'none, because clients need no pad files on disk': 'pad',
+  'none, because metainfo asks no trackers and no peers': 'announce from-link',
 };
 
-/** Options of other programs, except those that commander suggests by their spelling: mkbrr, imdl, torf, torrenttools, mktorrent, transmission-create and create-torrent. */
-const OPTIONS: Readonly<Record<string, string>> = {
-  '-D': 'no option: a new torrent has no date without --date',
-  '-P': '--preset',
-  '-R': '--no-created-by',
-  '-b': '--batch',
-  '-d': '--date; without it, a new torrent has no date',
-  '-e': '--exclude, or --entropy for another infohash',
-  '-i': 'the path alone',
-  '-j': '--json',
-  '-m': '--max-piece-length',
-  '-n': '--name',
-  '-x': '--entropy',
-  '-z': '--preset',
-  '--announce-list': '--tracker',
-  '--announce-tier': '--tracker',
-  '--announce-url': '--tracker',
-  '--creation-date': '--date',
-  '--creator': '--created-by',
-  '--cross-seed': '--entropy',
-  '--dht-node': '--node',
-  '--exclude-pattern': '--exclude',
-  '--in': 'the path alone',
-  '--include-pattern': '--include',
-  '--input': 'the path alone',
-  '--link': '--magnet',
-  '--max-piece-size': '--max-piece-length',
-  '--md5': 'no option: v1 clients check the SHA-1 of each piece',
-  '--md5sum': 'no option: v1 clients check the SHA-1 of each piece',
-  '--no-creation-date': 'no option: a new torrent has no date without --date',
-  '--no-creator': '--no-created-by',
-  '--no-date': 'no option: a new torrent has no date without --date',
-  '--nocreator': '--no-created-by',
-  '--nodate': 'no option: a new torrent has no date without --date',
-  '--out': '--output',
-  '--outfile': '--output',
-  '--output-dir': '--output with a folder',
-  '--piece-count': '--target-pieces',
-  '--piece-size': '--piece-length',
-  '--piecesize': '--piece-length',
-  '--profile': '--preset; to read a torrent, --strict or --compat',
-  '--protocol': '--torrent-version',
-  '--randomize-infohash': '--entropy',
-  '--target-piece-count': '--target-pieces',
-  '--url-list': '--webseed',
-  '--workers': '--threads',
-  '--xseed': '--entropy',
+/**
+ * Options of mkbrr, torf, imdl, torrenttools, mktorrent, transmission-create and create-torrent, except those that we have under the same
+ * name. The tables of docs/guides/switching.md say the same.
+ */
+const OPTIONS: Hints = {
+  '--add-tracker, --add-webseed': '--list-mode',
+  '--allow, or --no-created-by': '-A',
+  '--batch': '-b',
+  '--compat': '--novalidate',
+  '--compat, or metainfo --version': '-V',
+  '--config': '--preset-file --trackers-config',
+  '--config, --force, or the path alone': '-f',
+  '--created-by': '--createdBy --creator',
+  '--date': '--creation-date',
+  '--date, --node, or none, because no date is written without --date': '-d',
+  '--dry-run': '--notorrent --plan',
+  '--entropy': '-x --cross-seed --randomize-infohash --xseed',
+  '--exclude': '--exclude-pattern',
+  '--exclude, --entropy for another infohash, or --json to extract keys': '-e',
+  '--exclude-from': '--ignore',
+  '--force': '-y --yes',
+  '--httpseed': '--http-seed',
+  '--include': '--include-pattern',
+  '--include, --exclude': '--glob',
+  '--json':
+    '-U --nohuman --metainfo --raw --print --extract-pattern --show-pieces --show-binary --show-padding-files --flat --iso --truncate --prefix',
+  '--json; system files such as .DS_Store are no content': '-j',
+  '--json for details, --torrent-version, or --no-v1 and --no-v2 of magnet': '-v --verbose',
+  '--magnet': '--link',
+  '--max-piece-length': '--max-piece-size',
+  '--max-piece-length, --json for all keys, or --add-tracker, --add-webseed': '-m',
+  '--name, or --dry-run': '-n -N',
+  '--no-comment': '-C --nocomment',
+  '--no-config': '--noconfig',
+  '--no-config, or --symlinks follow, which is the default': '-F',
+  '--no-created-by': '--no-creator --nocreator --anonymize',
+  '--no-private': '--noprivate',
+  '--no-source': '--nosource',
+  '--no-source, or metainfo show': '-S',
+  '--no-trackers': '-T --notracker',
+  '--no-webseeds': '-W --nowebseed',
+  '--node': '--dht-node',
+  '--output': '--out --outfile',
+  '--output -': '--stdout',
+  '--output with a folder': '--output-dir',
+  '--piece-length': '--pieceLength --piece-size --piecesize',
+  '--preset': '-z',
+  '--preset; for the private flag, --private or --no-private': '-P',
+  '--preset; to read a torrent, --strict or --compat': '--profile',
+  '--read-size': '--io-block-size',
+  '--select': '-s --select-only',
+  '--source, or --reuse': '-r',
+  '--strict, which makes a warning an error': '--fail-on-season-warning',
+  '--symlinks follow, which is the default': '--follow-symlinks',
+  '--target-pieces': '--piece-count --target-piece-count',
+  '--threads': '-t --workers',
+  '--torrent-version; for a link, --no-v1 or --no-v2': '--protocol',
+  '--tracker': '--announce-list --announce-tier --announce-url',
+  '--tracker with an alias, or --include and --exclude': '-g',
+  '--tracker with an alias of the configuration': '--announce-group',
+  '--unset info.entropy': '-X --no-entropy --noxseed',
+  '--webseed': '--url-list --web-seed',
+  'metainfo --version': '--version',
+  'metainfo show': '--show',
+  'the path alone': '-c --file --in --input',
+  'the path alone; the summary needs no option': '-i',
+  'none, because a renamed file is read again': '--rename',
+  'none, because hidden files are added without it': '--include-hidden',
+  'none, because it is for the developers of the other program': '--cpuprofile --debug-file',
+  'none, because links have no peers': '-p --peer',
+  'none, because metainfo starts no other program': '-O --open',
+  'none, because no command is experimental': '--unstable',
+  'none, because no date is written without --date; metainfo edit removes one with --no-date':
+    '-D --no-creation-date --no-date --nodate',
+  'none, because no link is printed without --magnet': '--nomagnet',
+  'none, because no prefix of the tracker is added to the name': '--skip-prefix',
+  'none, because nothing is reused without --reuse': '--noreuse',
+  'none, because nothing is reused without --reuse; --no-created-by is the option of torf 4': '-R',
+  'none, because patterns are globs': '-er -ir --exclude-regex --include-regex',
+  'none, because plan measures the content': '--size',
+  'none, because show reads every file that it is given': '-l',
+  'none, because system files such as .DS_Store are no content': '--include-junk',
+  'none, because text for people is the default, and no command is experimental': '-u',
+  'none, because text for people is the default': '-H --human --human-readable',
+  'none, because the order of the files is fixed': '--sort-by',
+  'none, because the pieces have hashes already, and no link is printed without --magnet': '-M',
+  'none, because the pieces have hashes already; v2 has one for each file too':
+    '--checksum --checksum-algorithms --md5 --md5sum',
+  'none, because the summary needs no option': '--info-only',
+  'none, because the variable NO_COLOR decides': '--color --terminal',
 };
+
+const hintIn = (hints: Hints, word: string): string | undefined =>
+  Object.keys(hints).find((ours) => hints[ours]?.split(' ').includes(word));
 
 /** Options that a configuration can switch on or off, given with a value as in mkbrr: `--private=false`, `-p=false`. */
 const SWITCH =
@@ -89,8 +131,7 @@ export function hintFor(option: string, args: readonly string[] = []): string | 
     return /^(?:false|no|off|0)$/i.test(value) ? `--no-${name}, or leave it out` : `--${name} without a value`;
   }
   const name = (given.split('=', 1)[0] as string).replaceAll('_', '-');
-  for (const known of [name, kebab(name)]) if (Object.hasOwn(OPTIONS, known)) return OPTIONS[known];
-  return undefined;
+  return hintIn(OPTIONS, name) ?? hintIn(OPTIONS, kebab(name));
 }
 
 /** A command that suggests an option for a misspelt one, also where a value follows `=`. */
@@ -118,11 +159,11 @@ export function withHint(message: string, args: readonly string[] = process.argv
   if (message.includes(MISSING) && hasWordsAfterFind(args)) return message.replace(MISSING, `${MISSING}: ${FIND}`);
   const [, type, word = ''] = /unknown (command|option) '([^']+)'/.exec(message) ?? [];
   const isCommand = type === 'command';
-  const hint = isCommand ? Object.hasOwn(COMMANDS, word) && COMMANDS[word] : hintFor(word, args);
+  const hint = isCommand ? hintIn(COMMANDS, word) : hintFor(word, args);
   if (!hint) return message;
-  const start = isCommand ? 'metainfo ' : '';
+  const start = hint.startsWith('none') ? '' : `use ${isCommand ? 'metainfo ' : ''}`;
   // The hint replaces a suggestion of commander, which only looks alike.
-  return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: use ${start}${hint}`;
+  return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: ${start}${hint}`;
 }
 
 /** Whether more than one word follows `--find`, up to the next option. */

@@ -183,7 +183,7 @@ const ADVICE: AdviceByCode = {
   ERR_NAME: { advice: 'Rename it, or leave it out.', option: { exclude: true } },
   ERR_NO_DATA: { advice: 'A torrent needs at least one byte of content.' },
   ERR_NO_FILES: { advice: 'Name a folder that has files, or check the filters.' },
-  ERR_PIECE_LENGTH: { advice: 'Change the piece length or the wish that contradicts it.' },
+  ERR_PIECE_LENGTH: { advice: 'Change the piece length or its limits.' },
 };
 
 /** The finding of an error with which the creation fails. */
