@@ -2,7 +2,7 @@
 // only what they use.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import ts from 'typescript';
 import { COMPACT } from './compact.mjs';
 import { licensesOf } from './licenses.mjs';
@@ -110,7 +110,7 @@ const { metafile, outputFiles } = await build({
   bundle: true,
   platform: 'browser',
   ...COMPACT,
-  // Bundlers of pages shorten names better when they are unique.
+  // Shortened below.
   minifyIdentifiers: false,
   format: 'esm',
   tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
@@ -122,7 +122,9 @@ const { metafile, outputFiles } = await build({
   write: false,
 });
 requireNoNode(outputFiles[0].text);
+// Only names in functions: bundlers of pages shorten those of the module better when they are unique.
+const { code } = await transform(outputFiles[0].text, COMPACT);
 // tsc has made a file of each module of the bundle.
 for (const name of readdirSync(folder)) if (name.endsWith('.js')) rmSync(path.join(folder, name));
-writeFileSync(path.join(folder, 'index.js'), withoutEffects(outputFiles[0].text));
+writeFileSync(path.join(folder, 'index.js'), withoutEffects(code));
 writeFileSync(path.join(folder, 'licenses.txt'), licensesOf(metafile));
