@@ -1,4 +1,4 @@
-/** What every part store does. */
+/** Exercises a part store: it does what every one does. */
 import assert from 'node:assert/strict';
 import type { PartStore } from '../../src/parts/store.ts';
 
