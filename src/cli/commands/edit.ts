@@ -199,7 +199,7 @@ async function run(
   await writeResult(options, summary, [`${plural(edits.length, 'torrent')}: ${text}`]);
 }
 
-/** What all edits of a run share. */
+/** Says how to edit each torrent of a run. */
 interface Run {
   options: EditOptions;
   /** The options of the command line alone. */
