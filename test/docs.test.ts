@@ -148,7 +148,10 @@ describe('documents', () => {
         /\b(?:env(?:\['|\.)|variable\(')([A-Z\d_]+)\b|variables\.Get\("([A-Z_]+)"|'(aws_[a-z_]+)'/g,
       );
       // The files of AWS have some variables in lower case.
-      return Array.from(found, ([, inJavaScript, inNative, inFile]) => inJavaScript ?? inNative ?? inFile?.toUpperCase());
+      return Array.from(
+        found,
+        ([, inJavaScript, inNative, inFile]) => inJavaScript ?? inNative ?? inFile?.toUpperCase(),
+      );
     });
     // picocolors reads NO_COLOR.
     const named = [...page('environment').matchAll(/^\| `([A-Z\d_]+)` \|/gm)].map(([, name]) => name);

@@ -75,11 +75,7 @@ export function addUpdate(program: Command): void {
   summaryOptions(command)
     .helpOption('-h, --help', 'display help for command')
     .optionsGroup('Files to read:')
-    .option(
-      '--since <date>',
-      'read files changed at this date or later (default: the creation date)',
-      parseDate,
-    )
+    .option('--since <date>', 'read files changed at this date or later (default: the creation date)', parseDate)
     .optionsGroup('Piece length and pad files:')
     .option(
       '--piece-length <size>',
