@@ -145,9 +145,13 @@ describe('documents', () => {
     });
     const read = sources.flatMap((file) => {
       const found = readFileSync(file, 'utf8').matchAll(
-        /\b(?:env(?:\['|\.)|variable\(')([A-Z\d_]+)\b|variables\.Get\("([A-Z_]+)"/g,
+        /\b(?:env(?:\['|\.)|variable\(')([A-Z\d_]+)\b|variables\.Get\("([A-Z_]+)"|'(aws_[a-z_]+)'/g,
       );
-      return Array.from(found, ([, inJavaScript, inNative]) => inJavaScript ?? inNative);
+      // The files of AWS have some variables in lower case.
+      return Array.from(
+        found,
+        ([, inJavaScript, inNative, inFile]) => inJavaScript ?? inNative ?? inFile?.toUpperCase(),
+      );
     });
     // picocolors reads NO_COLOR.
     const named = [...page('environment').matchAll(/^\| `([A-Z\d_]+)` \|/gm)].map(([, name]) => name);

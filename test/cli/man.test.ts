@@ -54,6 +54,7 @@ describe('the man page', () => {
     assert.match(text, /\n {7}-t, --tracker <url>\n {14}tracker URL; repeat it/);
     assert.match(text, /\n {7}Examples:\n {9}metainfo verify album\.torrent {20}checks \.\/album\n/);
     assert.match(text, /\n {9}metainfo create album -o other\.torrent|\n {9}metainfo create album/);
-    assert.ok(!text.includes('\\'), 'an escape was not understood');
+    // The help of edit has a backslash of its own.
+    assert.deepEqual(text.match(/\\.?/g), ['\\='], 'an escape was not understood');
   });
 });

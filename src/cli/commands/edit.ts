@@ -180,7 +180,7 @@ async function run(
     edits = await checkAll(files, { options, given: optionsFrom(command, 'cli') as FieldOptions, config, signal });
   } catch (error) {
     process.exitCode = await exitCodeOf(error);
-    const isSaid = options.json || options.dryRun || signal.aborted;
+    const isSaid = options.json || options.dryRun || signal.aborted || files.length === 1;
     if (!isSaid) await writeLines(['nothing was changed'], stderr);
     return;
   }
@@ -320,16 +320,19 @@ async function reportFindings(edits: readonly Checked[], options: EditOptions, h
 async function writeAll(edits: readonly Checked[], options: EditOptions, signal: AbortSignal): Promise<void> {
   const inPlace = options.output === undefined;
   let written = 0;
+  const write = async ({ file, target, changes, after }: Checked) => {
+    const torrent = after ?? edit(await readTorrent(file, options), changes, { context: contextOf(options) });
+    // Keep the modification time: it tells `update` how old the hashes are.
+    const mtime = isStdin(file) ? new Date() : await mtimeOf(file);
+    await writeTorrent(torrent, target, { force: (inPlace && !isStdin(file)) || (options.force ?? false), mtime });
+    written += 1;
+  };
+  // A closed standard output fires the signal too, and its error is to be reported.
+  if (edits.length === 1) return write(edits[0] as Checked);
   try {
-    await forEachConcurrently(edits, { concurrency: MAX_GROUP, signal }, async ({ file, target, changes, after }) => {
-      const torrent = after ?? edit(await readTorrent(file, options), changes, { context: contextOf(options) });
-      // Keep the modification time: it tells `update` how old the hashes are.
-      const mtime = isStdin(file) ? new Date() : await mtimeOf(file);
-      await writeTorrent(torrent, target, { force: (inPlace && !isStdin(file)) || (options.force ?? false), mtime });
-      written += 1;
-    });
+    await forEachConcurrently(edits, { concurrency: MAX_GROUP, signal }, write);
   } catch (error) {
-    if (!(error instanceof MetainfoError) || edits.length === 1) throw error;
+    if (!(error instanceof MetainfoError)) throw error;
     const done = `${written} of ${plural(edits.length, 'torrent')} were written`;
     throw Object.assign(error, { done, message: `${error.message.replace(/\.$/, '')}; ${done}.` });
   }
