@@ -21,7 +21,7 @@ export const TASKS = {
     PlaceMovedOptions PlacedContent FailedPlacing resumeData ResumeClient ResumeFile ResumeOptions
   `),
   Edit: names(`
-    edit EditOptions TorrentChanges update UpdateOptions UpdateResult RenamedFile upgrade UpgradeResult UpgradeOptions differences Difference
+    edit EditOptions TorrentChanges TextReplacement update UpdateOptions UpdateResult RenamedFile upgrade UpgradeResult UpgradeOptions differences Difference
   `),
   Magnet: names(`
     parseMagnet ParseMagnetOptions formatMagnet Magnet PeerAddress

@@ -162,9 +162,9 @@ export async function writeApi(folder) {
       tsconfig: 'tsconfig.build.json',
       excludeInternal: true,
       excludeProtected: true,
-      // Parameters for tests, the fields of Torrent under a name of their own, and types that are read where they stand.
+      // The fields of Torrent under a name of their own, and types that are read where they stand.
       intentionallyNotExported: [
-        ...['Addon', 'FieldStructs', 'Exposed'],
+        ...['FieldStructs', 'Exposed'],
         // The fields of a type that names them, and the content of a plan, which is for this package alone.
         ...['FIELDS', 'PlanFiles', 'PlannedTorrent'],
         ...['ExtraInput', 'HashesInput', 'LayersInput', 'src/model/flat-tree.ts:FileTree'],

@@ -38,7 +38,7 @@ export type { BeneathOptions } from './disk/beneath.ts';
 export type { OpenFile } from './disk/open-file.ts';
 export type { ScanFilter, ScannedFile, ScanPolicies, SymlinkPolicy } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';
-export type { TorrentChanges } from './edit/changes.ts';
+export type { TextReplacement, TorrentChanges } from './edit/changes.ts';
 export { type Difference, differences } from './edit/differences.ts';
 export { type EditOptions, edit } from './edit/edit.ts';
 export { type RenamedFile, type UpdateOptions, type UpdateResult, update } from './edit/update.ts';

@@ -14,7 +14,7 @@ export type { Finding, FindingCode } from '../create/findings/findings.ts';
 export type { PlanReport } from '../create/findings/plan-report.ts';
 export type { GenerateOptions } from '../create/options.ts';
 export type { Source } from '../create/sources/sources.ts';
-export type { TorrentChanges } from '../edit/changes.ts';
+export type { TextReplacement, TorrentChanges } from '../edit/changes.ts';
 export { type Difference, differences } from '../edit/differences.ts';
 export { type EditOptions, edit } from '../edit/edit.ts';
 export { AbortError } from '../errors/cancel.ts';

@@ -14,6 +14,14 @@ import { CONTENT_KEYS } from './replace-fields.ts';
 import { entriesOf } from './splice.ts';
 import { trackerChanges, webseedChanges } from './url-changes.ts';
 
+/** A replacement of a text in URLs. */
+export interface TextReplacement {
+  /** The text to replace, such as a host or a passkey. */
+  readonly from: string;
+  /** The new text. */
+  readonly to: string;
+}
+
 /** Fields to change. Absent fields stay as they are; null removes a field. */
 export interface TorrentChanges {
   /** Replaces all trackers. A flat list puts each in its own tier; a list of lists gives the tiers (BEP 12). */
@@ -26,7 +34,7 @@ export interface TorrentChanges {
    * Replaces a text, such as a host or a passkey, in all trackers that have it, one replacement after the other. It applies after
    * `removeTrackers` and before `addTrackers`. Of URLs that become equal, the first one stays.
    */
-  replaceTrackers?: readonly { readonly from: string; readonly to: string }[];
+  replaceTrackers?: readonly TextReplacement[];
   /** Replaces all webseeds (BEP 19). */
   urlList?: readonly string[] | null;
   /** Appends webseeds that the torrent does not have yet. */
@@ -34,7 +42,7 @@ export interface TorrentChanges {
   /** Removes webseeds. */
   removeWebseeds?: readonly string[];
   /** Replaces a text in webseeds, like `replaceTrackers`. It does not change `httpseeds`. */
-  replaceWebseeds?: readonly { readonly from: string; readonly to: string }[];
+  replaceWebseeds?: readonly TextReplacement[];
   /** URLs of scripts that serve pieces over HTTP (BEP 17). */
   httpseeds?: readonly string[] | null;
   /** Nodes through which a client joins the DHT, as `[host, port]` (BEP 5). */
