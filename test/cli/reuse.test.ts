@@ -35,7 +35,7 @@ describe('create --reuse', () => {
       const args = ['create', 'album', '-k', version, '--reuse', 'BT', '--force'];
       const { code, stdout, stderr } = await run(...args);
       assert.deepEqual([code, stderr], [0, '']);
-      const from = `from 3 torrents; 1 skipped, because they are no valid torrents`;
+      const from = `from 3 torrents; skipped 1 invalid torrent`;
       assert.ok(stdout.includes(`\nreused the hashes of ${files} files (`), stdout);
       assert.ok(stdout.includes(`) ${from}\nread `), stdout);
       assert.match(stdout, /\nread [^\n]+; other torrents provided the rest\n/);
