@@ -49,7 +49,7 @@ describe('create --reuse', () => {
       const plan = await run('plan', 'album', '-k', version, '--reuse', 'BT');
       assert.match(
         plan.stdout,
-        new RegExp(`\nreuse {10}${files} files, [^\n]+, by size and name, of 3 torrents; 1 skipped`),
+        new RegExp(`\nreuse {10}${files} files, [^\n]+, by size and name, of 3 torrents; skipped 1 invalid torrent`),
       );
       const dry = await run('create', 'album', '-k', version, '--reuse', 'BT', '--dry-run', '--json');
       assert.equal(JSON.parse(dry.stdout).reuse.files, files);
