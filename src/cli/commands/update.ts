@@ -68,7 +68,7 @@ Examples:
 export function addUpdate(program: Command): void {
   const command = program
     .command('update')
-    .description('update a v2 or hybrid torrent to match its files: reads only new and changed ones')
+    .description('update a v2 or hybrid torrent: reads only new and changed files')
     .argument('<file>', 'the torrent file')
     .argument('<path>', 'the folder with its files, or its single file');
   changedOutputOptions(command).option('--dry-run', 'show the changes without writing');
@@ -77,7 +77,7 @@ export function addUpdate(program: Command): void {
     .optionsGroup('Files to read:')
     .option(
       '--since <date>',
-      'read files changed at this date or later (default: the creation date of the torrent; without one, read every file)',
+      'read files changed at this date or later (default: the creation date)',
       parseDate,
     )
     .optionsGroup('Piece length and pad files:')
