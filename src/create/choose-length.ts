@@ -41,7 +41,7 @@ export const WISHES: OptionStructs<PieceLengthWishes> = {
   maxTorrentSize: orNull(wholeFrom(1)),
 };
 
-/** A torrent whose piece length is to be chosen, and the piece length that the draft gives. */
+/** @internal A torrent whose piece length is to be chosen, and the piece length that the draft gives. */
 export interface LengthChoice {
   shape: TorrentShape;
   /** Bytes; null to choose. */
@@ -54,7 +54,7 @@ export function hasWishes({ maxPieceLength, targetPieces, maxTorrentSize }: Piec
 }
 
 /**
- * The piece length that satisfies all limits. It starts from the automatic choice or from the length for `targetPieces`, within
+ * @internal The piece length that satisfies all limits. It starts from the automatic choice or from the length for `targetPieces`, within
  * `maxPieceLength`, and is the next longer one (else the next shorter one) whose torrent is small enough.
  *
  * @throws {MetainfoError} `ERR_PIECE_LENGTH` if two limits contradict each other, with both; `ERR_SIZE_UNKNOWN` for limits that

@@ -12,7 +12,7 @@ import { bytesOf, type HashedLayout, type HashOptions, hashAll, hashFilesAt, typ
 import type { GenerateOptions } from './options.ts';
 import { hasAllSizes, type SizedLayout, type TorrentLayout } from './torrent-layout.ts';
 
-/** Reads the torrents to reuse, where an error means that nothing is hashed. Opens the cache if it may save time; null if not. */
+/** @internal Reads the torrents to reuse, where an error means that nothing is hashed. Opens the cache if it may save time; null if not. */
 export async function openKnown(layout: TorrentLayout, options: GenerateOptions): Promise<HashCache | null> {
   await reusePlan(layout, options);
   if (!options.cache || !isWorthCaching(layout)) return null;
@@ -75,16 +75,16 @@ export interface ReusePlan extends Pick<ReuseReport, 'torrents' | 'skipped' | 'f
   } | null;
 }
 
-/** The structs of {@link ReuseOptions}. A browser has none of these options. */
+/** @internal The structs of {@link ReuseOptions}. A browser has none of these options. */
 export const REUSE: OptionStructs<ReuseOptions> = { reuse: List, reuseVerify: Flag, onReuse: Callback };
 
-/** Looks for hashes in the torrents to reuse, without reading content; null without such torrents, and for streams. */
+/** @internal Looks for hashes in the torrents to reuse, without reading content; null without such torrents, and for streams. */
 export async function reusePlan(layout: TorrentLayout | null, options: GenerateOptions): Promise<ReusePlan | null> {
   if (!options.reuse || !layout || layout.streams.length > 0 || !hasAllSizes(layout)) return null;
   return (await import('./reuse/reuse.ts')).planReuse(layout, options);
 }
 
-/** Hashes the files whose digests are not known. Files that share pieces are all known or all unknown. */
+/** @internal Hashes the files whose digests are not known. Files that share pieces are all known or all unknown. */
 export async function hashUnknown(layout: SizedLayout, options: HashOptions): Promise<HashedLayout> {
   const { hashCache, reuse } = options;
   const { version, files, isAligned } = layout;

@@ -14,10 +14,9 @@ let warned = false;
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_NATIVE_UNAVAILABLE`, `ERR_KERNEL`
  */
 export function defaultEngine(): Engine {
-  const addon = addonOrNull();
-  if (addon) {
+  if (addonOrNull()) {
     // An addon, once loaded, is the same for the whole process.
-    native ??= nativeEngine(addon);
+    native ??= nativeEngine();
     return native;
   }
   // Warn once, and not those who chose the node engine.

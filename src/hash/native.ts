@@ -49,7 +49,8 @@ interface NativeFailure extends Error {
  * hybrid
  * ```
  */
-export function nativeEngine(addon: Addon = loadAddon()): Engine {
+export function nativeEngine(): Engine {
+  const addon = loadAddon();
   return ownEngine({
     name: 'native',
     // A large job may choose another one.

@@ -39,15 +39,15 @@ interface PlaceOptions extends BeneathOptions {
   openAll?: boolean | undefined;
 }
 
-/** The structs of {@link PlaceOptions}. */
+/** @internal The structs of {@link PlaceOptions}. */
 export const PLACE: OptionStructs<PlaceOptions> = { root: Path, beneath: Path, open: Callback, openAll: Flag };
 
 /** Objects that are opened at once: each takes a request. */
 const OPENED_AT_ONCE = 16;
 
 /**
- * Opens the objects among files of a plan, after a check that all of them are as they were planned. `root` is where the others are, if
- * there are any.
+ * @internal Opens the objects among files of a plan, after a check that all of them are as they were planned. `root` is where the others
+ * are, if there are any.
  *
  * @throws {MetainfoError} `ERR_FILE_CHANGED`, and the errors of {@link realRoot}, {@link openObject} and the system
  */
@@ -68,7 +68,7 @@ export async function openPlanned(
   return { root, readers };
 }
 
-/** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_UNREADABLE`, `ERR_READ` */
+/** @internal @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_PATH_OUTSIDE`, `ERR_UNREADABLE`, `ERR_READ` */
 export function realRoot(
   root: string,
   { signal, beneath }: Checked<BeneathOptions> & { signal?: AbortSignal | undefined },
@@ -81,7 +81,7 @@ export function realRoot(
   return untilAbort(signal, find());
 }
 
-/** Where a file of a plan is on this machine. */
+/** @internal Where a file of a plan is on this machine. */
 export function diskPathOf({ path: paths, diskPath }: PlanFiles, index: number, root: string): string {
   const below = diskPath[index] ?? (paths[index] as string);
   return below === '' ? root : path.join(root, below);

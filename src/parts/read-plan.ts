@@ -23,7 +23,7 @@ import {
 } from './plan.ts';
 import { MOST, requireModest, wholePartSize } from './split-into-parts.ts';
 
-/** A checked plan, ready to be hashed in parts and to be joined. */
+/** @internal A checked plan, ready to be hashed in parts and to be joined. */
 export interface CheckedPlan extends SplitPlan {
   id: string;
   root: string;
@@ -35,7 +35,7 @@ export interface CheckedPlan extends SplitPlan {
 const checked = new WeakMap<object, Promise<CheckedPlan>>();
 
 /**
- * Checks a plan. The same object is checked once.
+ * @internal Checks a plan. The same object is checked once.
  *
  * @throws {MetainfoError} `ERR_PLAN`
  */
@@ -287,7 +287,7 @@ async function checkFiles({ files, torrent, version, pieceLength, totalSize }: P
   }
 }
 
-/** Whether a file of a plan is on disk. */
+/** @internal Whether a file of a plan is on disk. */
 export function isOnDisk({ path, objects, keys }: PlanFiles, file: number): boolean {
   return path[file] !== null && !Object.hasOwn(objects, file) && !keys[file]?.symlinkPath;
 }

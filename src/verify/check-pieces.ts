@@ -66,13 +66,13 @@ export const CHECK = {
   ...WATCH,
 } satisfies OptionStructs<CheckOptions>;
 
-/** How the pieces of a verification are hashed: its options, checked and with defaults. */
+/** @internal How the pieces of a verification are hashed: its options, checked and with defaults. */
 export type Hashing = Pick<PieceCheck, 'engine' | 'version' | 'resources' | 'options'> & {
   /** See {@link MatchedFiles.selected}. */
   selected: Uint8Array | null;
 };
 
-/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
+/** @internal @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
 export function hashingOf(torrent: Torrent, options: CheckOptions): Hashing {
   const { engine = defaultEngine() } = options;
   const version = versionOf(torrent, options.version);
@@ -96,7 +96,7 @@ function versionOf({ torrentVersion }: Torrent, version: CheckOptions['version']
 }
 
 /**
- * Verifies the files that were found.
+ * @internal Verifies the files that were found.
  *
  * @param findUnreadable Finds all files that cannot be read, after hashing has found one.
  * @param hash How the content is hashed. Default: by one request for files on disk.
@@ -146,13 +146,16 @@ async function withoutFailingFiles<T>(
   }
 }
 
-/** Where a file is read from; undefined for one that is not on disk or not selected, and for a symbolic link of the torrent, which has no content. */
+/**
+ * @internal Where a file is read from; undefined for one that is not on disk or not selected, and for a symbolic link of the torrent,
+ * which has no content.
+ */
 export function diskPathAt(matched: MatchedFiles, index: number): string | undefined {
   const onDisk = matched.selected?.[index] === 0 ? null : matched.onDiskAt(index);
   return onDisk && 'diskPath' in onDisk && onDisk.diskPath !== '' ? onDisk.diskPath : undefined;
 }
 
-/** The input of {@link checkPieces}. */
+/** @internal The input of {@link checkPieces}. */
 export interface PieceCheck {
   torrent: Torrent;
   matched: MatchedFiles;
@@ -164,13 +167,13 @@ export interface PieceCheck {
   hash: HashPieces;
 }
 
-/** Pieces that were hashed, and their digests. */
+/** @internal Pieces that were hashed, and their digests. */
 export interface HashedPieces extends Pick<HashedContent, 'content' | 'digests'> {
   /** In the order of `digests`. */
   intervals: readonly PieceInterval[];
 }
 
-/** Hashes pieces for one version, or for both. Null if there was nothing to hash. */
+/** @internal Hashes pieces for one version, or for both. Null if there was nothing to hash. */
 export type HashPieces = (
   check: PieceCheck,
   intervals: readonly PieceInterval[],

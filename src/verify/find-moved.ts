@@ -130,7 +130,7 @@ export async function findMoved(
   });
 }
 
-/** Looks in folders that were listed before: see {@link findMoved}. */
+/** @internal Looks in folders that were listed before: see {@link findMoved}. */
 export async function findIndexed(
   torrent: Torrent,
   path: string,
@@ -172,7 +172,7 @@ function nothingOf(torrent: Torrent, options: FindMovedOptions): VerifyReport {
   return reportOf(matched, map, { good: new Uint8Array(map.pieceCount), sample: null });
 }
 
-/** The empty files of a torrent that are not there; stored links are no such files. */
+/** @internal The empty files of a torrent that are not there; stored links are no such files. */
 export function missingEmpty({ files }: Torrent, report: VerifyReport, place: ContentPlace): FoundContent['empty'] {
   return (reportedFiles(files, report) ?? []).flatMap((file, i) => {
     const isMissing = file?.length === 0 && file.status !== 'complete' && !files[i]?.attr?.includes('l');

@@ -66,8 +66,8 @@ export interface VerifyReport {
 }
 
 /**
- * The files of a report by their indexes in the torrent: undefined for those that the option `files` has left out. Null for the report of
- * another torrent.
+ * @internal The files of a report by their indexes in the torrent: undefined for those that the option `files` has left out. Null for the
+ * report of another torrent.
  */
 export function reportedFiles(
   files: readonly { path: string; length: number }[],
@@ -83,7 +83,7 @@ export function reportedFiles(
   return next === report.files.length ? reported : null;
 }
 
-/** Which pieces are good. */
+/** @internal Which pieces are good. */
 export interface PieceResults {
   /** A byte for each piece: 1 for good. */
   good: Uint8Array;
@@ -93,7 +93,7 @@ export interface PieceResults {
   refuted?: Uint8Array | null;
 }
 
-/** Makes the report of a verification. */
+/** @internal Makes the report of a verification. */
 export function reportOf(
   matched: MatchedFiles,
   map: PieceLayout,
@@ -167,7 +167,7 @@ interface ReportFacts {
 
 const facts = new WeakMap<VerifyReport, ReportFacts>();
 
-/** The facts of a report, without making its files. */
+/** @internal The facts of a report, without making its files. */
 export function factsOf(report: VerifyReport): ReportFacts {
   return facts.get(report) ?? { files: report.files.length, mayHaveOtherNames: true };
 }
@@ -245,7 +245,7 @@ function rangesOf(marks: Uint8Array, mark: number | undefined): [number, number]
   return ranges;
 }
 
-/** One bit per piece, the highest bit first. */
+/** @internal One bit per piece, the highest bit first. */
 export function bitfieldOf(good: Uint8Array): Uint8Array<ArrayBuffer> {
   const bits = new Uint8Array(Math.ceil(good.length / 8));
   for (let piece = 0; piece < good.length; piece += 1)

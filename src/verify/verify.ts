@@ -38,6 +38,7 @@ export interface VerifyOptions extends CheckOptions, BeneathOptions {
   followOutside?: boolean | undefined;
 }
 
+/** @internal */
 export const VERIFY = { ...CHECK, followOutside: Flag, beneath: Path } satisfies OptionStructs<VerifyOptions>;
 
 /**
@@ -92,7 +93,7 @@ export async function verify(
   return track('verify', (job) => verifyInQueue(torrent, place, checked, job));
 }
 
-/** Verifies, as a job or as a step of one. */
+/** @internal Verifies, as a job or as a step of one. */
 export function verifyInQueue(
   torrent: Torrent,
   path: string,

@@ -2,10 +2,41 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { single, torrent } from '../support/build.ts';
-import { command, finish, metainfo, metainfoUnread, startProgram, workFolder } from './run.ts';
+import { buildShim, type Fault, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
+import { command, entries, finish, metainfo, metainfoUnread, start, startProgram, workFolder } from './run.ts';
+
+/** Starts an edit of many torrents in the folders a, b and c, with a fault in b. */
+async function startInFolders(t: TestContext, fault: Fault) {
+  const cwd = await workFolder(t);
+  await metainfo(['create', 'album', '-o', 'one.torrent'], { cwd });
+  const names = { a: 66, b: 1, c: 4 };
+  const files = Object.entries(names).flatMap(([folder, count]) =>
+    Array.from({ length: count }, (_, i) => `${folder}/${i}.torrent`),
+  );
+  for (const folder of Object.keys(names)) await mkdir(path.join(cwd, folder));
+  for (const file of files) await copyFile(path.join(cwd, 'one.torrent'), path.join(cwd, file));
+  const control = path.join(cwd, 'control');
+  const faults = Faults.create(control);
+  t.after(() => faults.close());
+  faults.arm({ ...fault, match: '/b/' });
+  const env = faultsEnv({ shim: buildShim(cwd), control, folder: cwd });
+  /** Edits them. The edit begins with the torrents of the first folder that is given. */
+  const edit = (folders: string, ...args: string[]) => {
+    const sorted = [...folders].flatMap((folder) => files.filter((file) => file.startsWith(folder)));
+    return start(['edit', ...sorted, '--comment', 'x', ...args], { cwd, env });
+  };
+  const countWritten = async () => {
+    const torrents = await Promise.all(files.map((file) => Torrent.read(path.join(cwd, file))));
+    const lists = await Promise.all(Object.keys(names).map((folder) => entries(path.join(cwd, folder))));
+    assert.deepEqual(lists.flat().length, files.length, 'no other file is left');
+    return torrents.filter(({ comment }) => comment === 'x').length;
+  };
+  return { faults, edit, countWritten };
+}
 
 describe('metainfo edit', () => {
   it('edits torrents in place, and prints the changes', async (t) => {
@@ -261,6 +292,36 @@ describe('metainfo edit', () => {
       const { code, stderr } = await metainfo(['edit', 'album.torrent', ...args], { cwd });
       assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
     }
+  });
+
+  it('says how many torrents were written if a write fails', { skip: shimMissing() }, async (t) => {
+    const first = await startInFolders(t, { call: 'write', action: 'EIO', every: 1 });
+    const { code, stdout, stderr } = await finish(first.edit('bac'));
+    const written = await first.countWritten();
+    assert.deepEqual([code, stdout], [1, '']);
+    const message = `; ${written} of 71 torrents were written\\. \\[ERR_WRITE\\]\n$`;
+    assert.match(stderr, new RegExp(`^error: .*b/0\\.torrent.*${message}`));
+    // Writes that have begun end, and no other begins.
+    assert.ok(written >= 63 && written < 71, `${written}`);
+    const last = await startInFolders(t, { call: 'write', action: 'ENOSPC', every: 1 });
+    const { error } = JSON.parse((await finish(last.edit('acb', '--json'))).stdout);
+    assert.deepEqual([error.code, await last.countWritten()], ['ERR_NO_SPACE', 70]);
+    assert.match(error.message, /b\/0\.torrent.*; 70 of 71 torrents were written\.$/);
+  });
+
+  it('says how many torrents were written if it is cancelled', { skip: shimMissing() }, async (t) => {
+    const { faults, edit, countWritten } = await startInFolders(t, { call: 'write', action: 'stall', every: 1 });
+    const child = edit('bac');
+    const ended = finish(child);
+    while (faults.counts().stalled === 0 && child.exitCode === null) await sleep(5);
+    child.kill('SIGINT');
+    await sleep(500);
+    faults.go();
+    const { code, stdout, stderr } = await ended;
+    const written = await countWritten();
+    assert.deepEqual([code, stdout], [130, '']);
+    assert.equal(stderr, `cancelled: ${written} of 71 torrents were written; run the command again to go on\n`);
+    assert.ok(written > 0);
   });
 
   it('sets numbers, lists and dictionaries with :=', async (t) => {

@@ -277,6 +277,36 @@ describe('metainfo create --batch', () => {
     }
   });
 
+  it('sets other keys to texts, numbers and lists', async (t) => {
+    const cwd = await library(t);
+    await writeFile(path.join(cwd, 'c.toml'), '[create]\nset = "all:=1"\n[presets.p]\nset = ["own:=2", "info.x=:=3"]');
+    const jobs = [
+      { path: 'lib/album1' },
+      { path: 'lib/album2', preset: 'p' },
+      { path: 'lib/album3', set: ['n:=9007199254740993', 'info.l:=["a",1]', 'text=5'] },
+    ];
+    const broken = ['{"path":"lib/album4","set":"n:=1.5"}', '{"path":"lib/album5","set":{"n":5}}'];
+    const create = async (name: string, text: string) => {
+      await writeFile(path.join(cwd, name), text);
+      const args = ['create', '--batch', name, '--config', 'c.toml', '--force'];
+      const { stderr } = await metainfo(args, { cwd });
+      const torrents = await Promise.all([1, 2, 3].map((i) => read(cwd, `album${i}.torrent`)));
+      const keys = torrents.map(({ extra, info }) => [extra, info.extra ?? []].map((map) => Object.fromEntries(map)));
+      return { keys, stderr };
+    };
+    const expected = [
+      [{ all: 1 }, {}],
+      [{ own: 2 }, { x: Buffer.from(':=3') }],
+      [{ n: 2n ** 53n + 1n, text: Buffer.from('5') }, { l: [Buffer.from('a'), 1] }],
+    ];
+    assert.deepEqual(await create('jobs.json', JSON.stringify(jobs)), { keys: expected, stderr: '' });
+    const lines = [...jobs.map((job) => JSON.stringify(job)), ...broken];
+    const { keys, stderr } = await create('jobs.ndjson', lines.join('\n'));
+    assert.deepEqual(keys, expected);
+    assert.match(stderr, /^line 4:\nerror: .*'n:=1\.5' is invalid\. Bencode has only whole numbers/m);
+    assert.match(stderr, /^line 5:\nerror: expected text, a number, true or false for set, got an object/m);
+  });
+
   it('reports every broken line, and makes the others', async (t) => {
     const cwd = await library(t);
     const lines = [

@@ -53,7 +53,7 @@ interface CacheLookup {
 }
 
 /**
- * The folder of the cache `auto`.
+ * @internal The folder of the cache `auto`.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if nothing tells where it is
  */
@@ -69,7 +69,7 @@ export function cacheFolder(): string {
 }
 
 /**
- * Opens a cache. If its folder cannot be made, warns and resolves to null: every file is hashed then.
+ * @internal Opens a cache. If its folder cannot be made, warns and resolves to null: every file is hashed then.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
@@ -204,7 +204,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** The cache in one folder. Its failures are warnings: without it, files are hashed. */
+/** @internal The cache in one folder. Its failures are warnings: without it, files are hashed. */
 export class HashCache {
   readonly #folder: string;
   #hasWarned = false;

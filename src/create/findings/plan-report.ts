@@ -64,7 +64,7 @@ const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_VALIDATION',
 ]);
 
-/** A described layout, and the problems that its findings come from. */
+/** @internal A described layout, and the problems that its findings come from. */
 export interface DescribedLayout {
   description: PlanReport;
   /** The layout for {@link hashLayout}; null if the files could not be listed. */
@@ -74,7 +74,7 @@ export interface DescribedLayout {
 }
 
 /**
- * Lays out a torrent and describes the layout.
+ * @internal Lays out a torrent and describes the layout.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a finding
  */
@@ -98,7 +98,7 @@ export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 
   return { description, layout, problems: found };
 }
 
-/** The description of a layout. May add a problem that it finds. */
+/** @internal The description of a layout. May add a problem that it finds. */
 export async function describe(
   { draft, layout, problems, leftOut }: Omit<Known, 'sizes'>,
   version: TorrentVersion,
@@ -127,7 +127,7 @@ export async function describe(
 }
 
 /**
- * The layout of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
+ * @internal The layout of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
  *
  * @throws {MetainfoError} as {@link describeLayout}
  */
@@ -186,7 +186,7 @@ const ADVICE: AdviceByCode = {
   ERR_PIECE_LENGTH: { advice: 'Change the piece length or its limits.' },
 };
 
-/** The finding of an error with which the creation fails. */
+/** @internal The finding of an error with which the creation fails. */
 export function findingOfError({ code, message, path, option: named }: MetainfoError): Finding {
   const isName = code === 'ERR_NAME' && path === undefined;
   const { advice: usual = '', option: advised } = ADVICE[code] ?? DISK_ADVICE[code] ?? {};

@@ -17,7 +17,7 @@ export interface WarningOptions {
 }
 
 /**
- * Warns about everything that readers and clients refuse.
+ * @internal Warns about everything that readers and clients refuse.
  *
  * @throws {MetainfoError} `ERR_NAME` for a file tree that is too deep for any reader
  * @throws the error of `onWarning`

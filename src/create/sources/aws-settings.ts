@@ -33,8 +33,8 @@ export async function awsSettings(given: S3Options, env: Environment = process.e
     credentials: async () =>
       (typeof given.credentials === 'function' ? await given.credentials() : given.credentials) ??
       fromEnvironment(env) ??
-      keysIn(keys, KEYS) ??
-      keysIn(config, KEYS) ??
+      keysIn(keys) ??
+      keysIn(config) ??
       noCredentials(profile),
   };
 }
@@ -67,17 +67,17 @@ async function sectionOf(file: string | null, names: readonly string[]): Promise
   return names.map((name) => sections[name]).find((found) => found !== undefined) ?? {};
 }
 
-const KEYS = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'];
-
 function fromEnvironment(env: Environment): S3Credentials | null {
-  const names = KEYS.map((name) => name.toUpperCase());
-  const missing = names.slice(0, 2).filter((name) => !env[name]);
-  if (missing.length === 1) throw invalidArgument(`${missing[0]} is missing in the environment: set both, or neither`);
-  return keysIn(env, names);
+  const id = env['AWS_ACCESS_KEY_ID'];
+  const secret = env['AWS_SECRET_ACCESS_KEY'];
+  const missing = id ? 'AWS_SECRET_ACCESS_KEY' : 'AWS_ACCESS_KEY_ID';
+  if (!id !== !secret) throw invalidArgument(`${missing} is missing in the environment: set both, or neither`);
+  return keysIn({ aws_access_key_id: id, aws_secret_access_key: secret, aws_session_token: env['AWS_SESSION_TOKEN'] });
 }
 
-/** The keys under some names; null if there are none. */
-function keysIn(settings: Section, names: readonly string[]): S3Credentials | null {
+/** The keys in some settings; null if there are none. */
+function keysIn(settings: Section): S3Credentials | null {
+  const names = ['aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'];
   const [accessKeyId, secretAccessKey, sessionToken] = names.map((name) => settings[name] || undefined);
   return accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : null;
 }

@@ -15,8 +15,8 @@ import { program } from '../../../src/cli/program.ts';
 import { MetainfoError } from '../../../src/errors/errors.ts';
 import { pageText } from '../../support/pages.ts';
 import { runs } from '../../support/runs.ts';
-import { metainfo } from '../run.ts';
-import { folderWith, shownBy } from './folder.ts';
+import { metainfo, read } from '../run.ts';
+import { create, folderWith, shownBy } from './folder.ts';
 
 /** A value as a word of the command line. */
 const textOf = (value: unknown): string =>
@@ -70,10 +70,10 @@ describe('the options of create', () => {
 
   it('are in force one by one, through the command', async (t) => {
     const run = await folderWith(t, FULL);
-    const { create } = await shownBy(run);
+    const { create: values } = await shownBy(run);
     // The limit and the wishes do not contradict the length `auto`.
-    assert.deepEqual(Object.keys(create).sort(), [...configOptions().keys()].sort());
-    for (const [key, { from, line = 0 }] of Object.entries(create)) {
+    assert.deepEqual(Object.keys(values).sort(), [...configOptions().keys()].sort());
+    for (const [key, { from, line = 0 }] of Object.entries(values)) {
       assert.equal(from, 'create', key);
       assert.match(FULL.split('\n')[line - 1] ?? '', new RegExp(`^${key} = `));
     }
@@ -101,6 +101,33 @@ describe('the options of create', () => {
         );
       else if (key === 'date') assert.ok(Math.abs(Number(value) - Number(given)) < 60_000);
       else assert.deepEqual(value, given, key);
+    }
+  });
+
+  it('set other keys to texts, numbers, lists and dictionaries', async (t) => {
+    const set = ['info.odd:=9007199254740993', 'tags:=["a",{"n":[]}]', 'text=:=5'];
+    const run = await folderWith(t, `[create]\nset = ${JSON.stringify(set)}\n[presets.p]\nset = "n:=-1"`);
+    const keysOf = async (...args: string[]) => {
+      const { code, stderr } = await create(run, ...args);
+      assert.equal(code, 0, stderr);
+      const { extra, info } = await read(run.cwd, 'album.torrent');
+      return { extra: Object.fromEntries(extra), info: Object.fromEntries(info.extra ?? []) };
+    };
+    const tags = [Buffer.from('a'), new Map([['n', []]])];
+    const own = { extra: { tags, text: Buffer.from(':=5') }, info: { odd: 2n ** 53n + 1n } };
+    assert.deepEqual(await keysOf(), own);
+    assert.deepEqual(await keysOf('--preset', 'p'), { extra: { n: -1 }, info: {} });
+    assert.deepEqual((await shownBy(run)).create['set']?.value, set);
+    assert.equal((await metainfo(['edit', 'album.torrent', '--preset', 'p', '--unset', 'tags'], run)).code, 0);
+    assert.deepEqual(Object.fromEntries((await read(run.cwd, 'album.torrent')).extra), { n: -1 });
+    for (const [value, reason] of [
+      ['"x:=1.5"', 'Bencode has only whole numbers'],
+      ['["x=1", "y:=[null]"]', 'Bencode has no null'],
+      ['"x:=me"', 'For a plain text, use = alone'],
+      ['5', 'expected text or a list of texts, got 5'],
+    ] as const) {
+      const problem = problemsIn(`[create]\n\nset = ${value}`);
+      assert.ok(problem?.includes('c.toml:3: create.set: ') && problem.includes(reason), `${problem}`);
     }
   });
 
