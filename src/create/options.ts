@@ -75,8 +75,8 @@ export interface GenerateOptions
   engine?: Engine | undefined;
 }
 
-/** The structs of {@link GenerateOptions}. */
-export const GENERATE: OptionStructs<GenerateOptions> = {
+/** The structs of {@link GenerateOptions}, except those for torrents to reuse. */
+export const WITHOUT_REUSE: OptionStructs<Omit<GenerateOptions, keyof ReuseOptions>> = {
   // `checkVersion` checks it.
   version: Unchecked,
   cache: expected(
@@ -93,7 +93,9 @@ export const GENERATE: OptionStructs<GenerateOptions> = {
   beneath: Path,
   engine: AnyEngine,
   ...WISHES,
-  ...REUSE,
   ...RESOURCES,
   ...WATCH,
 };
+
+/** The structs of {@link GenerateOptions}. */
+export const GENERATE: OptionStructs<GenerateOptions> = { ...WITHOUT_REUSE, ...REUSE };

@@ -9,7 +9,7 @@ import { latin1Bytes, utf8Text } from '../platform/node.ts';
 import { urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
 import { entriesOf } from './splice.ts';
-import { type replacedIn, trackersOf } from './url-changes.ts';
+import { allTrackers, type replacedIn } from './url-changes.ts';
 
 /** The findings about the changes that led from one torrent to another. */
 export function editFindings(
@@ -25,7 +25,7 @@ export function editFindings(
     httpseeds: [httpseeds ?? []].flat(),
   };
   const old = new Set(ofPrivacy(before).map(({ message }) => message));
-  const known = [...trackersOf(before), ...fields.trackers];
+  const known = [...allTrackers(before), ...fields.trackers];
   const { bytes, infoBytes } = TorrentBase.bytesOf(before);
   const { name, extra, infoExtra } = changes;
   return [

@@ -10,7 +10,7 @@ import { checkedChanges } from './change-values.ts';
 import { infoChanges, type TorrentChanges, topChanges } from './changes.ts';
 import { editFindings } from './edit-findings.ts';
 import { replaceFields } from './replace-fields.ts';
-import { replacedIn, trackersOf } from './url-changes.ts';
+import { allTrackers, replacedIn } from './url-changes.ts';
 
 /** Options of {@link edit}. The result is validated in `context`. */
 export interface EditOptions extends Pick<ReadOptions, 'context'> {
@@ -51,7 +51,7 @@ export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOpt
   const checked = checkedChanges(changes);
   const { keepInfohash, onWarning, context } = checkOptions(options, EDIT, { example: '{ keepInfohash: true }' });
   const replaced = {
-    trackers: replacedIn([trackersOf(torrent), checked.trackers ?? []].flat(2), checked.replaceTrackers),
+    trackers: replacedIn([allTrackers(torrent), checked.trackers ?? []].flat(2), checked.replaceTrackers),
     webseeds: replacedIn([torrent.webseeds, checked.urlList ?? []].flat(2), checked.replaceWebseeds),
   };
   const issues = new Issues();

@@ -6,7 +6,7 @@ import { TorrentCreate } from '../create/draft.ts';
 import { type FileTimes, FileTimesStruct, fileTimesOf } from '../create/file-times.ts';
 import { type LaidOutAndHashed, layOutAndHash } from '../create/generate.ts';
 import type { ReuseOptions } from '../create/hash-unknown.ts';
-import { GENERATE, type GenerateOptions } from '../create/options.ts';
+import { type GenerateOptions, WITHOUT_REUSE } from '../create/options.ts';
 import { FILTER, type ScanFilter, type ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import {
@@ -64,8 +64,7 @@ export interface UpdateOptions
   fileTimes?: FileTimes | undefined;
 }
 
-const { version: _, padding: __, tailPad: ___, beneath: ____, ...OTHERS } = GENERATE;
-const { reuse: _____, reuseVerify: ______, onReuse: _______, ...SHARED } = OTHERS;
+const { version: _, padding: __, tailPad: ___, beneath: ____, ...SHARED } = WITHOUT_REUSE;
 const UPDATE: OptionStructs<UpdateOptions> = {
   ...SHARED,
   ...FILTER,

@@ -10,7 +10,7 @@ type Tier = string | readonly string[];
 type Changed = Map<string, Encodable | null>;
 
 /** A text in URLs, and the text that replaces it. */
-type Replacement = NonNullable<TorrentChanges['replaceTrackers']>[number];
+export type Replacement = NonNullable<TorrentChanges['replaceTrackers']>[number];
 
 /** The new values of `announce` and `announce-list`; empty where the trackers stay the same. */
 export function trackerChanges({ announce, announceList }: Torrent, changes: TorrentChanges): Changed {
@@ -68,7 +68,7 @@ function changedTiers(
 }
 
 /** The trackers of a torrent, also those in `announce` alone. */
-export function trackersOf({ announce, announceList }: Torrent): string[] {
+export function allTrackers({ announce, announceList }: Torrent): string[] {
   return [announce ?? '', announceList ?? []].flat(2);
 }
 

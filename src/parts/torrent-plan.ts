@@ -8,7 +8,7 @@ import { adviceFor } from '../create/findings/reader-limits.ts';
 import { SizesOf } from '../create/findings/torrent-sizes.ts';
 import { announcedLayout } from '../create/generate.ts';
 import type { ReuseOptions } from '../create/hash-unknown.ts';
-import { GENERATE, type GenerateOptions } from '../create/options.ts';
+import { type GenerateOptions, WITHOUT_REUSE } from '../create/options.ts';
 import { isBlob, isStream, type RangeReader } from '../create/sources/source-data.ts';
 import { sourceFiles } from '../create/sources/sources.ts';
 import { checkVersion, hasAllSizes, type LaidOutFile, type SizedLayout } from '../create/torrent-layout.ts';
@@ -61,9 +61,8 @@ export interface PlanPartsOptions extends Omit<GenerateOptions, keyof ReuseOptio
   root?: string | undefined;
 }
 
-const { reuse: _, reuseVerify: __, onReuse: ___, ...SHARED } = GENERATE;
 const PLAN_PARTS: OptionStructs<PlanPartsOptions> = {
-  ...SHARED,
+  ...WITHOUT_REUSE,
   partSize: orNull(PartSize),
   workers: orNull(Count),
   root: Path,

@@ -415,4 +415,22 @@ private = true
     const wrong = await edited('--add-tracker', 'sit');
     assert.match(wrong.stderr, /sit is neither a URL nor an alias/);
   });
+
+  it('compares the version and a missing private flag with the rules of hosts', async (t) => {
+    const cwd = await workFolder(t);
+    const config = `[hosts."v1.example"]
+torrent-version = ["v1"]
+private = false
+[hosts."other.example"]
+torrent-version = ["v2", "hybrid"]
+`;
+    await writeFile(path.join(cwd, 'c.toml'), config);
+    await metainfo(['create', 'album', '-k', 'v1'], { cwd });
+    const edited = (host: string) =>
+      metainfo(['edit', 'album.torrent', '--config', 'c.toml', '-t', `https://${host}/announce`], { cwd });
+    const refused = await edited('other.example');
+    assert.match(refused.stderr, /other\.example wants v2 or hybrid torrents, but this one is v1 /);
+    const { code, stderr } = await edited('v1.example');
+    assert.deepEqual([code, stderr], [0, '']);
+  });
 });

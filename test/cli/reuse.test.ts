@@ -35,7 +35,7 @@ describe('create --reuse', () => {
       const args = ['create', 'album', '-k', version, '--reuse', 'BT', '--force'];
       const { code, stdout, stderr } = await run(...args);
       assert.deepEqual([code, stderr], [0, '']);
-      const from = `from 3 torrents; 1 skipped, because they are no valid torrents`;
+      const from = `from 3 torrents; skipped 1 invalid torrent`;
       assert.ok(stdout.includes(`\nreused the hashes of ${files} files (`), stdout);
       assert.ok(stdout.includes(`) ${from}\nread `), stdout);
       assert.match(stdout, /\nread [^\n]+; other torrents provided the rest\n/);
@@ -49,7 +49,7 @@ describe('create --reuse', () => {
       const plan = await run('plan', 'album', '-k', version, '--reuse', 'BT');
       assert.match(
         plan.stdout,
-        new RegExp(`\nreuse {10}${files} files, [^\n]+, by size and name, of 3 torrents; 1 skipped`),
+        new RegExp(`\nreuse {10}${files} files, [^\n]+, by size and name, of 3 torrents; skipped 1 invalid torrent`),
       );
       const dry = await run('create', 'album', '-k', version, '--reuse', 'BT', '--dry-run', '--json');
       assert.equal(JSON.parse(dry.stdout).reuse.files, files);

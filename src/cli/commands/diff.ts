@@ -14,7 +14,7 @@ import { countsText } from '../many/run-many.ts';
 import { readTorrent } from '../options/arguments.ts';
 import type { ProfileOptions } from '../options/option-values.ts';
 import { colorsFor } from '../terminal/colors.ts';
-import { differenceJson, differenceLine, infohashLines } from '../terminal/differences.ts';
+import { changedInfohashes, differenceJson, differenceLine } from '../terminal/differences.ts';
 import { firstLines } from '../terminal/first-lines.ts';
 import { stdout, writeResult } from '../terminal/output.ts';
 import { nameOfInput, requireOneStdin } from '../terminal/standard-input.ts';
@@ -78,7 +78,7 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
   const counts = Object.entries(lists).map(([kind, { length }]): [string, number] => [kind, length]);
   const lines = [
     `${title}: ${infohash}`,
-    ...infohashLines(a, b),
+    ...changedInfohashes(a, b),
     ...(versions.size > 1 ? [`  version  ${[...versions].join(' -> ')}`] : []),
     ...changes.map((change) => (isContent(change) ? `  ${change.key}  differs` : differenceLine(change))),
     ...Object.entries(lists).flatMap(([kind, list]) =>
@@ -102,7 +102,7 @@ type ComparedFile =
 function fileLine(kind: string, file: ComparedFile, { yellow, green, red }: Colors): string {
   const color = { added: green, removed: red }[kind] ?? yellow;
   const [from, to] = 'path' in file ? [file, file] : [file.before, file.after];
-  const size = [...new Set([from.length, to.length])].map(formatBytes).join(' -> ');
+  const size = [...new Set([from, to].map(({ length }) => formatBytes(length)))].join(' -> ');
   const names = kind === 'renamed' ? `${from.path} -> ${to.path}` : from.path;
   return `${color(kind.padEnd(9))} ${printable(names)} (${size})`;
 }

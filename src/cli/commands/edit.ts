@@ -54,7 +54,18 @@ interface EditOptions extends ProfileOptions, OutputOptions, SummaryOptions, Fie
 
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
-  ...['output', 'force', 'dry-run', 'keep-infohash', 'json', 'tracker', 'no-trackers', 'add-tracker', 'remove-tracker'],
+  ...[
+    'output',
+    'force',
+    'dry-run',
+    'keep-infohash',
+    'quiet',
+    'json',
+    'tracker',
+    'no-trackers',
+    'add-tracker',
+    'remove-tracker',
+  ],
   ...['replace-tracker', 'webseed', 'no-webseeds', 'add-webseed', 'remove-webseed', 'private', 'no-private', 'comment'],
   ...['no-comment', 'created-by', 'no-created-by', 'date', 'no-date', 'name', 'source', 'no-source', 'set', 'unset'],
   'preset',
@@ -273,7 +284,7 @@ async function check(
   const { after, warnings, own } = edited;
   const { info } = after;
   const plan = { pieceLength: info.pieceLength, torrentSize: after.bencode().length, findings: [] };
-  const ofRules = ruleFindings(rules, { private: info.private, source: info.source ?? undefined } as never, plan);
+  const ofRules = ruleFindings(rules, { ...info, torrentVersion: after.torrentVersion }, plan);
   const findings = [...warnings, ...ofRules].map(toPlain);
   const changed = differences(before, after);
   const report = { file, target, before, after, changed, warnings: findings };

@@ -51,7 +51,7 @@ interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, 
 
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
-  ...['quiet', 'json', 'torrent-version', 'fast', 'find', 'link', 'rename', 'resume-data', 'output', 'force'],
+  ...['quiet', 'json', 'torrent-version', 'files', 'fast', 'find', 'link', 'rename', 'resume-data', 'output', 'force'],
   ...['each', 'content', 'threads', 'strict', 'compat'],
 ];
 

@@ -74,10 +74,16 @@ export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions
   return { options, from };
 }
 
+interface RuledFields {
+  torrentVersion: TorrentVersion;
+  private?: boolean | null | undefined;
+  source?: string | null | undefined;
+}
+
 /** The findings for a torrent that breaks the rules of its trackers' hosts. */
 export function ruleFindings(
   rules: readonly TrackerRule[],
-  { torrentVersion: version, private: isPrivate = false, source }: CreateOptions,
+  { torrentVersion: version, private: isPrivate, source }: RuledFields,
   { pieceLength, torrentSize, findings: others }: Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'findings'>,
 ): Finding[] {
   const findings: Finding[] = [];
@@ -90,7 +96,7 @@ export function ruleFindings(
     const { torrentVersion: versions = [] } = rule;
     if (versions.length > 0 && !versions.includes(version))
       add('torrentVersion', 'error', `wants ${versions.join(' or ')} torrents, but this one is ${version}`);
-    if (rule.private !== undefined && rule.private !== isPrivate)
+    if (rule.private !== undefined && rule.private !== (isPrivate ?? false))
       add('private', 'error', `wants ${rule.private ? 'private' : 'public'} torrents, but this one is not`);
     if (rule.source !== undefined && rule.source !== source)
       add(

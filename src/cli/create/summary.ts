@@ -87,6 +87,6 @@ function reuseLines({ torrents, skipped, files, bytes, different }: ReuseReport,
   ];
 }
 
-/** Speaks of entries that are no torrents. */
+/** Tells how many invalid or unreadable torrents were skipped. */
 export const skippedText = (skipped: number): string =>
-  skipped === 0 ? '' : `; ${skipped} skipped, because they are no valid torrents`;
+  skipped === 0 ? '' : `; skipped ${plural(skipped, 'invalid torrent')}`;

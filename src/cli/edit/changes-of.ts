@@ -1,12 +1,13 @@
 /** Makes the changes of an edit from the options of the command line and of a preset. */
 import { CHANGES } from '../../edit/change-values.ts';
 import type { TorrentChanges } from '../../edit/changes.ts';
+import type { Replacement } from '../../edit/url-changes.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { ENTROPY_KEY } from '../../text/entropy.ts';
 import { type Aliases, expandAlias, withoutAliases } from '../config/aliases.ts';
 import { rulesOf, type TrackerRule } from '../config/hosts.ts';
 import type { Configuration, Settings } from '../config/parse.ts';
-import type { ExtraKey, Replacement } from '../options/option-values.ts';
+import type { ExtraKey } from '../options/option-values.ts';
 
 /** The options that change fields. */
 export interface FieldOptions {
@@ -69,7 +70,7 @@ export function withUrls(options: FieldOptions, aliases: Aliases): FieldOptions 
       (text) => (aliases.has(text) ? expandAlias(text, aliases)?.flat() : [text]) ?? [],
     );
     if (news?.length !== 1)
-      throw invalidArgument(`the alias ${to} stands for ${news?.length} URLs: name one of them in --replace-tracker`);
+      throw invalidArgument(`The alias ${to} stands for ${news?.length} URLs: name one of them in --replace-tracker`);
     return (olds ?? []).map((old) => ({ from: old, to: news[0] as string }));
   });
   return {

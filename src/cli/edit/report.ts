@@ -5,7 +5,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import { infohashOf } from '../create/summary.ts';
 import { nameOfTarget } from '../options/target.ts';
-import { differenceJson, differenceLine, infohashLines } from '../terminal/differences.ts';
+import { changedInfohashes, differenceJson, differenceLine } from '../terminal/differences.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
 
 /** An edit of a torrent. */
@@ -33,7 +33,7 @@ export function toJson({ file, target, before, after, changed, warnings }: Edite
  */
 export function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
   if (changed.length === 0) return [`${printable(nameOfInput(file))}: no changes`];
-  const hashes = hasSameInfo(before, after) ? [] : infohashLines(before, after);
+  const hashes = hasSameInfo(before, after) ? [] : changedInfohashes(before, after);
   const where = moved ? ` -> ${nameOfTarget(target)}` : '';
   return [
     `${printable(nameOfInput(file))}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}`,

@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS, type LimitName, type Limits } from '../../bencode/limit
 import type { BencodeValue } from '../../bencode/value.ts';
 import type { CacheChoice } from '../../create/options.ts';
 import { homeFolder } from '../../disk/home-folder.ts';
-import type { TorrentChanges } from '../../edit/changes.ts';
+import type { Replacement } from '../../edit/url-changes.ts';
 import { MAX_THREADS } from '../../hash/hash-request.ts';
 import type { PadNames } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
@@ -189,9 +189,6 @@ export function collectReplacement(text: string, before: Replacement[] = []): Re
   if (from === '' || to === undefined) refuse('Expected OLD=NEW, such as old.example=new.example.');
   return appended(before, { from, to });
 }
-
-/** A text in URLs, and the text that replaces it. */
-export type Replacement = NonNullable<TorrentChanges['replaceTrackers']>[number];
 
 /** Appends one value of a repeatable option. */
 export function collect(text: string, before?: string[] | false): string[] {

@@ -5,7 +5,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 
 /** The lines of the infohashes that both torrents have and that differ. */
-export function infohashLines(before: Torrent, after: Torrent): string[] {
+export function changedInfohashes(before: Torrent, after: Torrent): string[] {
   return (['infohashV1', 'infohashV2'] as const).flatMap((key, i) => {
     const [from, to] = [before[key], after[key]];
     return from === null || to === null || from === to ? [] : [`  infohash v${i + 1}  ${from} -> ${to}`];

@@ -9,7 +9,7 @@ const EXTRA_FOLDER =
 const EXTRA_NAME = /(?<![a-z])(?:creditless|extras?|featurettes?|nced|ncop|proof|sample|trailer)(?![a-z])/i;
 
 /** `S01E02`, `s1 - ep 2` or `1x02`. */
-const EPISODE = /(?<![a-z\d])(?:s(\d{1,2})[ ._-]{0,3}ep?[ ._]?(\d{1,4})(?!\d)|(\d{1,2})x(\d{2,3})(?![\da-uwyz]))/i;
+const EPISODE = /(?<![a-z\d])(?:s(\d{1,2})[ ._-]{0,3}ep?[ ._]?(\d{1,4})(?!\d)|(\d{1,2})x(\d{2})(?![\da-uwyz]))/i;
 /** A further episode of the same file: `E03`, `-E03`, `-S01E03`, `-03`, `x03`. */
 const NEXT =
   /(?:[ ._]?[-+&~]?[ ._]?(?:s\d{1,2}[ ._-]?ep?|\d{1,2}x|ep?)[ ._]?(\d{1,4})(?!\d)|[-x](\d{1,3})(?![\da-uwyz]))/iy;

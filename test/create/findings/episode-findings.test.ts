@@ -101,6 +101,7 @@ describe('SeasonPacks', () => {
       ['Show.2024.05.01.mkv', 'Show.2024.05.02.mkv', 'Show.2024.05.06.mkv'],
       ['[Group] Show - 01 [1080p].mkv', '[Group] Show - 02 [1080p].mkv', '[Group] Show - 09 [1080p].mkv'],
       ['a 1920x1080.mkv', 'a 640x480.mkv', 'a 4x100m.mkv', 'a 16x9.mkv'],
+      ['relay 4x100 a.mp4', 'relay 4x200 a.mp4', 'relay 4x400 a.mp4'],
       // No videos.
       episodes('Show.S01E{}.srt', 1, 2, 9),
       episodes('Show.S01E{}.mp3', 1, 2, 9),
