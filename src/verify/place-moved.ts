@@ -2,7 +2,6 @@
 import { createReadStream, createWriteStream, type Stats } from 'node:fs';
 import { constants, copyFile, link, lstat, mkdir, open, rename, rm, symlink, utimes } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
 import { isTemporary, NO_LINKS, temporaryName } from '../disk/write-file.ts';
@@ -238,6 +237,8 @@ class Placer implements PlacedContent {
         await copyFile(source, copied, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
       else {
         const { signal } = this.#options;
+        // Streams are slow to load, and the command would load them for every run.
+        const { pipeline } = process.getBuiltinModule('node:stream/promises');
         const to = createWriteStream(copied, { flags: 'wx', mode, flush: true });
         await pipeline(createReadStream(source), to, { ...(signal && { signal }) });
       }
