@@ -84,9 +84,13 @@ export function replacedIn(
   urls: readonly string[],
   replacements: readonly Replacement[] = [],
 ): { made: string[]; absent: string[] } {
-  const made = urls.map((url) => withReplaced(url, replacements)).filter((url) => !urls.includes(url));
-  const texts = replacements.map(({ from }) => from);
-  return { made: [...new Set(made)], absent: texts.filter((text) => !urls.some((url) => url.includes(text))) };
+  let current = urls;
+  const absent = replacements.flatMap((one) => {
+    const before = current;
+    current = before.map((url) => withReplaced(url, [one]));
+    return before.some((url) => url.includes(one.from)) ? [] : [one.from];
+  });
+  return { made: [...new Set(current)].filter((url) => !urls.includes(url)), absent };
 }
 
 function keysOf(urls: readonly string[] | undefined): Set<string> {

@@ -69,7 +69,7 @@ describe('metainfo diff', () => {
       const lines = stdout.split('\n').filter((line) => !line.startsWith('  '));
       assert.deepEqual(lines, [
         'a.torrent and b.torrent: different infohashes',
-        'changed   a.txt (19.5 KiB -> 19.5 KiB)',
+        'changed   a.txt (20000 bytes -> 20001 bytes)',
         'renamed   b/d.txt -> d.txt (29.3 KiB)',
         'removed   e.txt (100 B)',
         'added     new \\x1b[31m (2 B)',

@@ -5,7 +5,7 @@ import { type Difference, differences, hasSameInfo } from '../../edit/difference
 import { toHex } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import type { TorrentFile } from '../../model/torrent/torrent-base.ts';
-import { formatBytes, plural } from '../../text/format.ts';
+import { exactBytes, formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/load.ts';
 import { infohashOf } from '../create/summary.ts';
@@ -102,7 +102,9 @@ type ComparedFile =
 function fileLine(kind: string, file: ComparedFile, { yellow, green, red }: Colors): string {
   const color = { added: green, removed: red }[kind] ?? yellow;
   const [from, to] = 'path' in file ? [file, file] : [file.before, file.after];
-  const size = [...new Set([from, to].map(({ length }) => formatBytes(length)))].join(' -> ');
+  const lengths = [...new Set([from.length, to.length])];
+  const isRounded = new Set(lengths.map(formatBytes)).size < lengths.length;
+  const size = lengths.map(isRounded ? exactBytes : formatBytes).join(' -> ');
   const names = kind === 'renamed' ? `${from.path} -> ${to.path}` : from.path;
   return `${color(kind.padEnd(9))} ${printable(names)} (${size})`;
 }
