@@ -90,7 +90,8 @@ export function replacedIn(
     current = before.map((url) => withReplaced(url, [one]));
     return before.some((url) => url.includes(one.from)) ? [] : [one.from];
   });
-  return { made: [...new Set(current)].filter((url) => !urls.includes(url)), absent };
+  const old = new Set(urls);
+  return { made: [...new Set(current)].filter((url) => !old.has(url)), absent };
 }
 
 function keysOf(urls: readonly string[] | undefined): Set<string> {

@@ -94,7 +94,8 @@ export function rulesOfNew(
   hosts: Configuration['hosts'] | undefined,
 ): TrackerRule[] {
   const named = [trackers ?? [], addTrackers ?? []].flat(2);
-  const added = after.filter((url) => !before.includes(url));
+  const old = new Set(before);
+  const added = after.filter((url) => !old.has(url));
   return hosts ? rulesOf([[...named, ...added]], hosts) : [];
 }
 

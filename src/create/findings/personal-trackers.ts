@@ -12,7 +12,8 @@ export function personalFindings(isPrivate: boolean | null | undefined, trackers
       const advice = 'Make it private: everybody who gets the torrent can use the key.';
       return warning('personal_tracker', host, message, { advice, option: { private: true } });
     });
-  const others = hostsOf(trackers).filter((host) => !personal.includes(host));
+  const known = new Set(personal);
+  const others = hostsOf(trackers).filter((host) => !known.has(host));
   return others.map((host) => {
     const message = `The tracker ${host} has no personal key, but ${personal[0]} has: it may serve everybody.`;
     return warning('public_tracker', host, message, { advice: 'Leave it out if it is public.' });
