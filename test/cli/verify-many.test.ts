@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
@@ -281,6 +281,18 @@ describe('metainfo verify --each', () => {
     );
     const { jobs, extra, complete } = events.at(-1) as Event;
     assert.deepEqual([jobs, extra, complete], [4, 1, 4]);
+  });
+
+  it('passes over pipes and links to them, which may never end', async (t) => {
+    const cwd = await library(t);
+    execFileSync('mkfifo', [path.join(cwd, 'torrents/pipe.torrent')]);
+    await symlink('pipe.torrent', path.join(cwd, 'torrents/link.torrent'));
+    await symlink('nowhere', path.join(cwd, 'torrents/broken.torrent'));
+    const { code, stdout, stderr } = await metainfo(['verify', '--each', 'torrents', 'lib'], { cwd });
+    assert.equal(code, 1);
+    assert.match(stdout, / complete, 1 failed: /);
+    assert.match(`${stdout}${stderr}`, /broken\.torrent: no such file or folder/);
+    assert.doesNotMatch(`${stdout}${stderr}`, /pipe\.torrent|link\.torrent/);
   });
 
   it('looks in the current folder by default, and does not call the torrents extra', async (t) => {

@@ -70,9 +70,20 @@ async function torrentsOfFolder(
   await requireFolder(folder, 'the folder of the content');
   // Hidden files are no torrents here: macOS leaves a `._NAME.torrent` beside NAME.torrent on other file systems.
   const isTorrent = ({ name }: Dirent) => hasTorrentName(name) && !name.startsWith('.');
-  const names = entries.filter((entry) => !entry.isDirectory() && isTorrent(entry)).map(({ name }) => name);
+  const names: string[] = [];
+  for (const entry of entries)
+    if (isTorrent(entry) && (entry.isFile() || !(await isNoFile(path.join(torrents, entry.name)))))
+      names.push(entry.name);
   if (names.length === 0) throw new MetainfoError('ERR_NO_FILES', `There are no torrents (*.torrent) in ${torrents}.`);
   return { files: names.sort().map((name) => path.join(torrents, name)), folder, torrents };
+}
+
+/** Whether a path leads to a folder, a pipe or another thing that is no file: reading a pipe may never end. A broken link has its own error. */
+function isNoFile(place: string): Promise<boolean> {
+  return stat(place).then(
+    (found) => !found.isFile(),
+    () => false,
+  );
 }
 
 async function withContent(files: string[], content: string): Promise<OneTorrent | ManyTorrents> {
