@@ -51,6 +51,8 @@ export interface BarStream {
 /** A job that ends sooner shows nothing. */
 const DELAY_SECONDS = 1;
 const SECONDS_BETWEEN_LINES = 5;
+/** Bytes a second: a lower rate says only that hashing has just begun. */
+const LEAST_RATE = 1024;
 /** Less than this is no room for a name. */
 const NAME_COLUMNS = 8;
 const GAP = '  ';
@@ -115,7 +117,7 @@ function figures(state: BarState, kept: readonly (typeof PARTS)[number][], colum
     [null, jobs ? jobsText(jobs) : share === null ? '' : `${Math.floor(share * 100)} %`.padStart(5)],
     ['failed', jobs && jobs.failed > 0 ? `${jobs.failed} failed` : ''],
     ['bytes', `${formatBytes(bytes)}${ofTotal}`],
-    ['rate', waiting(queued) || (rate > 0 ? `${formatBytes(Math.round(rate))}/s` : '')],
+    ['rate', waiting(queued) || (rate >= LEAST_RATE ? `${formatBytes(Math.round(rate))}/s` : '')],
     ['left', left === null ? '' : `${formatDuration(left)} left`],
   ];
   return texts.flatMap(([part, text]) => (text !== '' && (part === null || kept.includes(part)) ? [text] : []));

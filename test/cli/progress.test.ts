@@ -100,7 +100,7 @@ describe('progress', () => {
       await writeFile(path.join(cwd, 'lib/small'), 'x');
       const create = ['create', '--each', 'lib', '--threads', '1', '-k', 'v2'];
       const line =
-        /^(█*░* {2})?[0-3] of 3 done( {2}[\d.]+ (B|[KMG]iB)( of [\d.]+ GiB)?)?( {2}[\d.]+ ([KMG]i)?B\/s)?( {2}[\d:]+( s)? left)?( {2}\S+(: \S+)?)?$/;
+        /^(█*░* {2})?[0-3] of 3 done( {2}[\d.]+ (B|[KMG]iB)( of [\d.]+ GiB)?)?( {2}[\d.]+ [KMG]iB\/s)?( {2}[\d:]+( s)? left)?( {2}\S+(: \S+)?)?$/;
       for (const args of [
         create,
         ['verify', '--threads', '1', '--content', 'lib', 'small.torrent', 'big1.torrent', 'big2.torrent'],

@@ -123,6 +123,11 @@ describe('a progress bar on a terminal', () => {
     assert.equal(shown({ bytes: 0 }), `${'░'.repeat(24)}    0 %  0 B of 100 MiB  a.bin`);
   });
 
+  it('shows no rate of less than one KiB a second', () => {
+    assert.doesNotMatch(shown({ bytes: 1, totalBytes: 1, seconds: 2 }), /B\/s/);
+    assert.match(shown({ bytes: 2048, totalBytes: 2048, seconds: 2 }), / 1 KiB\/s /);
+  });
+
   it('is full when there is nothing to do', () => {
     assert.match(shown({ bytes: 0, totalBytes: 0 }), /^█{24} {2}100 %/);
   });
