@@ -18,12 +18,12 @@ const args = [gyp, 'rebuild', '-C', folder, '--', `-Dwerror=${process.env.CI ? 1
 const { status, stdout, stderr, error } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
 if (status !== 0) {
   process.stderr.write(
-    `${stdout ?? ''}${stderr ?? ''}metainfo: the libtorrent maker was not built${error ? ` (${error.message})` : ''}: see above.\n`,
+    `${stdout ?? ''}${stderr ?? ''}metainfo: the libtorrent addon was not built${error ? ` (${error.message})` : ''}: see above.\n`,
   );
   process.exit(1);
 }
 if (existsSync(path.join(folder, 'build', 'Release', 'metainfo_libtorrent.node')))
-  process.stdout.write('metainfo: the libtorrent maker is built.\n');
+  process.stdout.write('metainfo: the libtorrent addon is built.\n');
 else
   process.stdout.write(
     'metainfo: libtorrent-rasterbar 2.0 or later was not found, and nothing was built. ' +

@@ -220,7 +220,7 @@ describe('generateExt', { skip }, () => {
   });
 });
 
-describe('the libtorrent maker where its addon is not built', () => {
+describe('libtorrent where its addon is not built', () => {
   it('fails with a message that lists the commands that build it', async (t) => {
     const root = await temporaryFolder(t);
     await writeTree(root, { a: 1, 'broken.node': 'no library' });

@@ -8,6 +8,6 @@ export function engineMissing(): string | false {
     return false;
   } catch (error) {
     if (process.env['CI']) throw error;
-    return 'the libtorrent maker is not built (npm run build:libtorrent)';
+    return 'the libtorrent addon is not built (npm run build:libtorrent)';
   }
 }
