@@ -32,8 +32,10 @@ export function wine() {
   const cache = process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache');
   const env = { WINEPREFIX: path.join(cache, 'metainfo-ci', 'wine'), WINEDEBUG: '-all', DISPLAY: '' };
   const done = path.join(env.WINEPREFIX, 'is-windows-10');
+  mkdirSync(env.WINEPREFIX, { recursive: true });
+  // By itself, wine's server ends three seconds after a program. One that starts in that moment loses its connection.
+  spawnSync('wineserver', ['-p60'], { env: { ...process.env, ...env }, stdio: 'ignore' });
   if (!existsSync(done)) {
-    mkdirSync(path.dirname(env.WINEPREFIX), { recursive: true });
     const version = ['reg', 'add', 'HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f'];
     execFileSync('wine', version, { env: { ...process.env, ...env }, stdio: 'ignore' });
     writeFileSync(done, '');
