@@ -223,7 +223,7 @@ export function indexOthers(
 }
 
 /** The endings that clients give to files which are not complete: qBittorrent; Transmission and others; µTorrent. */
-export const UNFINISHED = ['.!qB', '.part', '.!ut'];
+export const UNFINISHED_ENDINGS = ['.!qB', '.part', '.!ut'];
 
 /** Finds other paths under which clients leave a file: for the index of a file, the most likely one first. */
 function otherNames({ torrent, names }: WantedNames): (index: number) => string[] {
@@ -234,7 +234,7 @@ function otherNames({ torrent, names }: WantedNames): (index: number) => string[
     const name = names[index] as string;
     const changed = name.split('/').map(libtorrentName).join('/');
     const others = [stored?.paths[index] ?? name, ...only, changed].filter((other) => other !== name);
-    return [...others, ...[name, ...others].flatMap((other) => UNFINISHED.map((ending) => other + ending))];
+    return [...others, ...[name, ...others].flatMap((other) => UNFINISHED_ENDINGS.map((ending) => other + ending))];
   };
 }
 

@@ -57,10 +57,10 @@ describe('metainfo diff', () => {
     assert.match(source.stdout, /\n {2}info\.source {2}\+ "ACME"\n4 files the same by pieces root\n$/);
   });
 
-  for (const [version, by] of [
-    ['v1', 'name and size'],
-    ['v2', 'pieces root'],
-    ['hybrid', 'pieces root'],
+  for (const [version, by, proof] of [
+    ['v1', 'name and size', null],
+    ['v2', 'pieces root', 'root'],
+    ['hybrid', 'pieces root', 'root'],
   ] as const)
     it(`finds shared, changed, renamed, removed and added files: ${version}`, async (t) => {
       const cwd = await two(t, ['-k', version], change);
@@ -79,7 +79,7 @@ describe('metainfo diff', () => {
       const { files } = JSON.parse((await metainfo(['diff', 'a.torrent', 'b.torrent', '--json'], { cwd })).stdout);
       assert.deepEqual(files, {
         same: 1,
-        by,
+        proof,
         changed: [{ before: { path: 'a.txt', length: 20_000 }, after: { path: 'a.txt', length: 20_001 } }],
         renamed: [{ before: { path: 'b/d.txt', length: 30_000 }, after: { path: 'd.txt', length: 30_000 } }],
         removed: [{ path: 'e.txt', length: 100 }],

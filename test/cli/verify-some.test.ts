@@ -37,9 +37,9 @@ describe('metainfo verify --files', () => {
     ];
     for (const [globs, expected] of cases) {
       const { stdout } = await verify('--json', ...globs.flatMap((glob) => ['--files', glob]));
-      const { files, notWanted, extraFiles } = JSON.parse(stdout);
+      const { files, unwantedFiles, extraFiles } = JSON.parse(stdout);
       const paths = (files as { path: string }[]).map((file) => file.path).sort();
-      assert.deepEqual([paths, notWanted, extraFiles], [expected, 5 - expected.length, []], globs.join());
+      assert.deepEqual([paths, unwantedFiles, extraFiles], [expected, 5 - expected.length, []], globs.join());
     }
     const missing = await verify('--files', 'b', '--files', '*.flac');
     assert.equal(missing.code, 1);

@@ -30,7 +30,7 @@ Files are the same if their v2 pieces roots are; if a torrent has none (v1), by
 name and size, which proves nothing. Pad files are left out.
 
 --json prints { same, sameInfohash, before, after, changes, files }, where files
-is { same, by, changed, renamed, removed, added }.
+is { same, proof (root or null), changed, renamed, removed, added }.
 
 Exit codes: 0 no differences, 1 some differences, 2 wrong usage, or a torrent
 that cannot be read.`;
@@ -74,7 +74,7 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
   const colors = await colorsFor(stdout());
   const infohash = sameInfohash ? colors.green('same infohash') : colors.yellow('different infohashes');
   const versions = new Set([a.torrentVersion, b.torrentVersion]);
-  const { same: shared, by, ...lists } = files;
+  const { same: shared, proof, ...lists } = files;
   const counts = Object.entries(lists).map(([kind, { length }]): [string, number] => [kind, length]);
   const lines = [
     `${title}: ${infohash}`,
@@ -84,7 +84,7 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
     ...Object.entries(lists).flatMap(([kind, list]) =>
       firstLines<ComparedFile>(list, `${kind} files`, options.verbose, (file) => fileLine(kind, file, colors)),
     ),
-    `${plural(shared, 'file')} the same by ${by}${countsText(Object.fromEntries(counts))}`,
+    `${plural(shared, 'file')} the same by ${proof ? 'pieces root' : 'name and size'}${countsText(Object.fromEntries(counts))}`,
   ];
   await writeResult(options, json, same ? [`${title}: ${colors.green('no differences')}`] : lines);
 }
@@ -121,7 +121,7 @@ function compareFiles(a: Torrent, b: Torrent) {
   const bothOf = ([before, after]: Pair) => ({ before: shortOf(before), after: shortOf(after) });
   return {
     same: byPath.both.filter(isSame).length,
-    by: hasRoots ? 'pieces root' : 'name and size',
+    proof: hasRoots ? 'root' : null,
     changed: byPath.both.filter((pair) => !isSame(pair)).map(bothOf),
     renamed: byContent.both.map(bothOf),
     removed: byContent.before.map(shortOf),

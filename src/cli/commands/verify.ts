@@ -10,7 +10,7 @@ import { FAILED, USAGE } from '../exit.ts';
 import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
 import { verifyMany } from '../many/verify-many.ts';
 import { contentPlace, readTorrent } from '../options/arguments.ts';
-import { collectGlob, unmatchedFiles, wantedFiles } from '../options/content.ts';
+import { chosenFiles, collectGlob, unmatchedFiles } from '../options/content.ts';
 import { type HashingOptions, hashingOptions, parseFolder, parseThreads } from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
 import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
@@ -85,7 +85,7 @@ check of its own. Close the client first; it reads these files when it starts:
 
 --json prints { path, ok, files, badPieces, uncheckedPieces, extraFiles,
 goodBytes, totalSize, sampledPieces, sampledBytes, bitfield }, with --files also
-notWanted (how many files were left out), and with --find also moved, unproven,
+unwantedFiles (how many files were left out), and with --find also moved, unproven,
 notFound, skipped, placed, failed and bytesRead; with --resume-data also
 resumeFiles and made (empty files that the client needs). Of several torrents,
 --json prints one event per line.
@@ -170,7 +170,7 @@ async function runWith(
   watch: { signal: AbortSignal; engine?: Engine },
 ): Promise<void> {
   const resume = await resumeTarget(torrent, path, options);
-  const { files, notWanted, unmatched } = wantedFiles(torrent, options.files);
+  const { files, unwantedFiles, unmatched } = chosenFiles(torrent, options.files);
   if (unmatched.length > 0) throw unmatchedFiles(unmatched);
   const checks = { ...settingsOf(options), ...watch, files, progress: showsProgress(options) };
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
@@ -182,7 +182,7 @@ async function runWith(
     if (resume) await writeResume(torrent, report, resume);
     const bitfield = Buffer.from(report.bitfield).toString('hex');
     const more = {
-      ...(files && { notWanted }),
+      ...(files && { unwantedFiles }),
       ...(found && searchJson(found)),
       ...(resume && { resumeFiles: resume.files, made }),
     };
@@ -194,7 +194,7 @@ async function runWith(
     ...reportLines(torrent.name, report, colors, {
       ...options,
       known: found && foldersFound(found),
-      notWanted,
+      unwantedFiles,
     }),
     ...(found ? [...searchLines(found, options, colors), ...placeHint(found.moved.length, options, colors)] : []),
   ]);

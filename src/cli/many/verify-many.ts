@@ -10,12 +10,12 @@ import type { Progress } from '../../jobs/watch.ts';
 import { nameBytes } from '../../text/name-bytes.ts';
 import { printable } from '../../text/printable.ts';
 import { FolderIndex } from '../../verify/folder-index.ts';
-import { UNFINISHED } from '../../verify/matched-files.ts';
+import { UNFINISHED_ENDINGS } from '../../verify/matched-files.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';
 import { ownPlaceIn, readTorrent } from '../options/arguments.ts';
-import { unmatchedFiles, wantedFiles } from '../options/content.ts';
+import { chosenFiles, unmatchedFiles } from '../options/content.ts';
 import { colorsFor } from '../terminal/colors.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stdout, writeLines } from '../terminal/output.ts';
@@ -78,7 +78,7 @@ export async function verifyMany(
           });
           const content = await ownPlaceIn(torrent, folder);
           known.add(path.basename(content));
-          const wanted = wantedFiles(torrent, options.files);
+          const wanted = chosenFiles(torrent, options.files);
           for (const glob of unmatched) if (!wanted.unmatched.includes(glob)) unmatched.delete(glob);
           if (wanted.files?.length === 0) return nothing('unwanted', file, content);
           const wasThere = await isThere(content);
@@ -99,7 +99,14 @@ export async function verifyMany(
             ? await makeEmptyFiles(torrent, checked, content)
             : { report: checked, made: [] };
           if (resume) await writeResume(torrent, report, resume);
-          return verified(file, content, { report, resume, made, searched, options, notWanted: wanted.notWanted });
+          return verified(file, content, {
+            report,
+            resume,
+            made,
+            searched,
+            options,
+            unwantedFiles: wanted.unwantedFiles,
+          });
         } catch (error) {
           throw withPath(error, file);
         }
@@ -137,19 +144,21 @@ interface Verified {
   made: readonly string[];
   searched: Search | null;
   options: Options;
-  notWanted: number;
+  unwantedFiles: number;
 }
 
 function verified(
   file: string,
   content: string,
-  { report, resume, made, searched, options, notWanted }: Verified,
+  { report, resume, made, searched, options, unwantedFiles }: Verified,
 ): JobResult<Status> {
   const status = report.ok ? 'complete' : 'incomplete';
   const bitfield = Buffer.from(report.bitfield).toString('hex');
   const { files, quiet } = options;
-  const more = { ...(files && { notWanted }), ...(searched && searchJson(searched)) };
-  const unfinished = UNFINISHED.some((ending) => content.endsWith(ending)) ? ` (as ${path.basename(content)})` : '';
+  const more = { ...(files && { unwantedFiles }), ...(searched && searchJson(searched)) };
+  const unfinished = UNFINISHED_ENDINGS.some((ending) => content.endsWith(ending))
+    ? ` (as ${path.basename(content)})`
+    : '';
   return {
     status,
     ok: report.ok,
@@ -166,7 +175,7 @@ function verified(
       const colors = await colorsFor(stdout());
       const known = searched && foldersFound(searched);
       const name = `${nameOfInput(file)}${unfinished}`;
-      await writeLines(reportLines(name, report, colors, { known, notWanted, verbose: options.verbose || quiet }));
+      await writeLines(reportLines(name, report, colors, { known, unwantedFiles, verbose: options.verbose || quiet }));
       const isMissing = searched && searched.moved.length + searched.unproven.length + searched.notFound.length > 0;
       if (isMissing) await writeLines(searchLines(searched, options, colors));
       if (resume && !quiet) await writeLines(resumeLines(resume, made));

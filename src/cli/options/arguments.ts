@@ -9,7 +9,7 @@ import { storedNames } from '../../model/stored-names.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import { isSingleFile } from '../../verify/content-place.ts';
-import { UNFINISHED } from '../../verify/matched-files.ts';
+import { UNFINISHED_ENDINGS } from '../../verify/matched-files.ts';
 import { exitCodeOf } from '../exit.ts';
 import { interruptible } from '../terminal/interrupt.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
@@ -162,7 +162,7 @@ export async function contentPlace(
 /** The unfinished file that a client has left in place of the file of a single-file torrent; null if there is none. */
 async function unfinishedAt(torrent: Torrent, place: string): Promise<string | null> {
   if (!isSingleFile(torrent) || (await fileType(place)) !== null) return null;
-  for (const ending of UNFINISHED) if ((await fileType(place + ending)) === 'file') return place + ending;
+  for (const ending of UNFINISHED_ENDINGS) if ((await fileType(place + ending)) === 'file') return place + ending;
   return null;
 }
 

@@ -157,8 +157,8 @@ function fileTest(glob: string, isFolder: (file: string) => boolean, ignoreCase:
  *
  * @returns Their paths (null for all), the number of the others, and the globs that match nothing.
  */
-export function wantedFiles({ files: all, nFiles }: Torrent, globs: readonly string[] | undefined) {
-  if (!globs) return { files: null, notWanted: 0, unmatched: [] as string[] };
+export function chosenFiles({ files: all, nFiles }: Torrent, globs: readonly string[] | undefined) {
+  if (!globs) return { files: null, unwantedFiles: 0, unmatched: [] as string[] };
   const unmatched = new Set(globs);
   const tests = globs.map((glob) => {
     const { matches } = matcher([glob], () => false);
@@ -172,7 +172,7 @@ export function wantedFiles({ files: all, nFiles }: Torrent, globs: readonly str
     return named.length > 0;
   };
   const files = all.map(({ path: file }) => file).filter(isWanted);
-  return { files, notWanted: nFiles - files.length, unmatched: [...unmatched] };
+  return { files, unwantedFiles: nFiles - files.length, unmatched: [...unmatched] };
 }
 
 /** The error about globs of `--files` that match nothing. */

@@ -14,7 +14,7 @@ export interface ShownReport {
   /** The paths of files that have no line of their own. */
   known?: ReadonlySet<string> | null;
   /** The files that `--files` has left out. */
-  notWanted?: number | undefined;
+  unwantedFiles?: number | undefined;
 }
 
 /**
@@ -26,7 +26,7 @@ export function reportLines(
   name: string,
   report: VerifyReport,
   colors: Colors,
-  { quiet = false, verbose = false, known = null, notWanted = 0 }: ShownReport = {},
+  { quiet = false, verbose = false, known = null, unwantedFiles = 0 }: ShownReport = {},
 ): string[] {
   const facts = factsOf(report);
   const incomplete = report.ok ? [] : report.files.filter(isIncomplete);
@@ -46,7 +46,7 @@ export function reportLines(
     : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(countOf(report.badPieces), 'bad piece')}`;
   const unchecked = countOf(report.uncheckedPieces);
   const shared = unchecked > 0 ? `; ${plural(unchecked, 'piece')} shared with others, not checked` : '';
-  const files = `${plural(facts.files, 'file')}${notWanted > 0 ? `, ${notWanted.toLocaleString('en')} not wanted${shared}` : ''}`;
+  const files = `${plural(facts.files, 'file')}${unwantedFiles > 0 ? `, ${unwantedFiles.toLocaleString('en')} not wanted${shared}` : ''}`;
   return [
     ...(report.ok ? [] : [mapOf(report, colors)]),
     ...lines,

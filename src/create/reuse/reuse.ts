@@ -54,7 +54,7 @@ function sizesOf({ files, isAligned }: SizedLayout, indexes: readonly number[]):
 async function findCandidates(layout: SizedLayout, { reuse = [], reuseVerify, signal }: Options): Promise<Candidates> {
   const all: Candidates = { found: new Map(), torrents: 0, skipped: 0, instead: null };
   const isWanted = (index: number) => reuseVerify || sampleOf(layout, index) !== null;
-  const wanted = layout.isAligned ? wantedFiles(layout, isWanted) : null;
+  const wanted = layout.isAligned ? filesByName(layout, isWanted) : null;
   for await (const torrent of torrentsOf(reuse, signal)) {
     all[torrent ? 'torrents' : 'skipped'] += 1;
     if (torrent && wanted) addFiles(all, torrent, wanted, layout);
@@ -64,7 +64,7 @@ async function findCandidates(layout: SizedLayout, { reuse = [], reuseVerify, si
 }
 
 /** The files of a layout, by size and path, and by size and name. */
-function wantedFiles(layout: SizedLayout, isWanted: (index: number) => boolean): Map<string, number[]> {
+function filesByName(layout: SizedLayout, isWanted: (index: number) => boolean): Map<string, number[]> {
   const wanted = new Map<string, number[]>();
   for (const [index, length] of layout.files.lengths.entries()) {
     if (length === 0 || !isWanted(index)) continue;
