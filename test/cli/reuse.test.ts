@@ -96,7 +96,7 @@ describe('create --reuse', () => {
     ]) {
       const { stdout, stderr } = await run('create', 'album', '--reuse', 'old.torrent', ...args);
       assert.equal(stderr, 'hint: --reuse can take hashes with -k v1 -l 32KiB\n');
-      assert.match(stdout, /\nreused the hashes of 0 files \(0 B\) from 1 torrent\n/);
+      assert.match(stdout, /\nfound no hashes to reuse in 1 torrent\n/);
       assert.equal((await run('create', 'album', '--reuse', 'old.torrent', ...args, '-q')).stderr, '');
       assert.match(
         (await run('plan', 'album', '--reuse', 'old.torrent', ...args)).stdout,

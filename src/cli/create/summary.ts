@@ -81,8 +81,9 @@ function reuseLines({ torrents, skipped, files, bytes, different }: ReuseReport,
   const what = `the hashes of ${plural(files, 'file')} (${formatBytes(bytes)})`;
   const from = `${plural(torrents, 'torrent')}${skippedText(skipped)}`;
   const others = joinFirst(different.map(printable), MAX_DIFFERENT);
+  const reused = files > 0 ? `reused ${what} from ${from}` : `found no hashes to reuse in ${from}`;
   return [
-    isCompared ? `${what} agree with those of ${from}` : `reused ${what} from ${from}`,
+    isCompared ? `${what} agree with those of ${from}` : reused,
     ...(others ? [`different from the torrents: ${others}`] : []),
   ];
 }

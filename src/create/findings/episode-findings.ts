@@ -8,14 +8,15 @@ const EXTRA_FOLDER =
   /^(?:behind the scenes|bonus|deleted scenes|extras?|featurettes?|interviews?|other|proofs?|samples?|shorts?|specials?|trailers?)$/i;
 const EXTRA_NAME = /(?<![a-z])(?:creditless|extras?|featurettes?|nced|ncop|proof|sample|trailer)(?![a-z])/i;
 
-/** `S01E02`, `s1 - ep 2` or `1x02`. */
-const EPISODE = /(?<![a-z\d])(?:s(\d{1,2})[ ._-]{0,3}ep?[ ._]?(\d{1,4})(?!\d)|(\d{1,2})x(\d{2})(?![\da-uwyz]))/i;
+/** `S01E02`, `s1 - ep 2`, `Season 1 Episode 2` or `1x02`. */
+const EPISODE =
+  /(?<![a-z\d])(?:s(?:eason[ ._]?)?(\d{1,2})[ ._-]{0,3}e(?:p(?:isode)?)?[ ._]?(\d{1,4})(?!\d)|(\d{1,2})x(\d{2})(?![\da-uwyz]))/i;
 /** A further episode of the same file: `E03`, `-E03`, `-S01E03`, `-03`, `x03`. */
 const NEXT =
   /(?:[ ._]?[-+&~]?[ ._]?(?:s\d{1,2}[ ._-]?ep?|\d{1,2}x|ep?)[ ._]?(\d{1,4})(?!\d)|[-x](\d{1,3})(?![\da-uwyz]))/iy;
 /** The most episodes in one file: a larger step is another number, as in `S01E01x264`. */
 const MAX_STEP = 50;
-/** Fewer numbers are a choice of episodes, not a pack. */
+/** The gaps between fewer episodes are a choice. */
 const LEAST_EPISODES = 3;
 const MAX_EPISODE = 9999;
 
@@ -55,7 +56,8 @@ export class SeasonPacks {
     const stem = name.slice(0, name.lastIndexOf('.'));
     const folders = path.slice(0, -1);
     const isExtra = EXTRA_NAME.test(stem) || folders.some((folder) => EXTRA_FOLDER.test(folder));
-    const found = episodesOf(stem);
+    // Of some releases, only the folder of each episode tells its number.
+    const found = episodesOf(stem) ?? episodesOf(folders.at(-1) ?? '');
     if (!found) {
       if (!isExtra) this.#unnumbered += 1;
       return;
@@ -79,7 +81,7 @@ export class SeasonPacks {
   }
 
   finish(): Finding[] {
-    const packs = [...this.#seasons.values()].filter(({ episodes }) => episodes.size >= LEAST_EPISODES);
+    const packs = [...this.#seasons.values()].filter(({ episodes }) => episodes.size > 1);
     const missing = (season: Season) => missingIn(season, this.#known.get(season.number) as Uint8Array);
     const countIn = (season: Season) => missing(season).reduce((sum, [from, to]) => sum + to - from + 1, 0);
     const mixed = ({ releases }: Season) => [...releases.values()].flatMap(mixedValues).slice(0, 3);
@@ -95,7 +97,8 @@ export class SeasonPacks {
       });
       return listed(first, seasons.length, 'seasons with this problem');
     };
-    const withGaps = packs.filter((season) => countIn(season) > this.#unnumbered);
+    const isPack = ({ episodes }: Season) => episodes.size >= LEAST_EPISODES;
+    const withGaps = packs.filter((season) => isPack(season) && countIn(season) > this.#unnumbered);
     const ofMixed = packs.filter((season) => mixed(season).length > 0);
     const mixedText = (season: Season) => ` mixes releases: ${mixed(season).join(', ')}`;
     return [

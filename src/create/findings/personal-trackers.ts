@@ -5,7 +5,6 @@ import { type Finding, warning } from './findings.ts';
 /** The findings about the keys in the URLs of trackers. No finding holds a key: each names the host alone. */
 export function personalFindings(isPrivate: boolean | null | undefined, trackers: readonly string[]): Finding[] {
   const personal = hostsOf(trackers.filter(isPersonal));
-  if (personal.length === 0) return [];
   if (!isPrivate)
     return personal.map((host) => {
       const message = `The URL of the tracker ${host} has a personal key, but the torrent is not private.`;
@@ -13,10 +12,13 @@ export function personalFindings(isPrivate: boolean | null | undefined, trackers
       return warning('personal_tracker', host, message, { advice, option: { private: true } });
     });
   const known = new Set(personal);
-  const others = hostsOf(trackers).filter((host) => !known.has(host));
-  return others.map((host) => {
-    const message = `The tracker ${host} has no personal key, but ${personal[0]} has: it may serve everybody.`;
-    return warning('public_tracker', host, message, { advice: 'Leave it out if it is public.' });
+  const unlike = personal[0] === undefined ? '' : `, unlike that of ${personal[0]}`;
+  // A private site may know its users by their addresses, but hardly one has a tracker without HTTP.
+  const others = hostsOf(trackers.filter((url) => unlike || /^\s*(?:udp|wss?):/i.test(url)));
+  return others.flatMap((host) => {
+    if (known.has(host)) return [];
+    const message = `The tracker ${host} may be public: its URL has no personal key${unlike}.`;
+    return [warning('public_tracker', host, message, { advice: 'Leave it out if it is public.' })];
   });
 }
 
@@ -31,6 +33,7 @@ const KEY = /^(?:[\da-f-]{32,}|(?=.*\d)(?=.*[a-z])[a-z\d]{24,})$/i;
 function isPersonal(tracker: string): boolean {
   const url = asWebUrl(tracker);
   if (!url) return false;
+  if (url.password !== '') return true;
   const isKey = ([name, value]: [string, string]) =>
     KEY.test(value) || (KEY_NAME.test(name) && /^[\w-]{8,}$/.test(value));
   return url.pathname.split('/').some((segment) => KEY.test(segment)) || [...url.searchParams].some(isKey);

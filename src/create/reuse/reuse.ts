@@ -24,10 +24,15 @@ const NOTHING = new Uint8Array();
 
 type Options = Pick<HashOptions, 'reuse' | 'reuseVerify' | 'signal'>;
 
+/** The version and piece length of a torrent. */
+type Format = NonNullable<ReusePlan['instead']>;
+
 /** The digests that other torrents have for a layout. */
-interface Candidates extends Pick<ReusePlan, 'torrents' | 'skipped' | 'instead'> {
+interface Candidates extends Pick<ReusePlan, 'torrents' | 'skipped'> {
   /** By file: the different digests of files with its size and name. Files that share pieces are one file, 0. */
   found: Map<number, FileDigests[]>;
+  /** By format, as JSON: the files whose digests another format could take. */
+  others: Map<string, Set<number>>;
 }
 
 /** A plan looks for them before the files are hashed. */
@@ -41,8 +46,11 @@ function candidatesOf(layout: SizedLayout, options: Options): Promise<Candidates
 
 /** Tells what a creation will take from other torrents, before content is read. */
 export async function planReuse(layout: SizedLayout, options: Options): Promise<ReusePlan> {
-  const { found, instead, ...counts } = await candidatesOf(layout, options);
-  return { ...counts, ...sizesOf(layout, [...found.keys()]), instead: found.size === 0 ? instead : null };
+  const { found, others, ...counts } = await candidatesOf(layout, options);
+  const formats = [...others].map(([format, files]) => ({ format, ...sizesOf(layout, [...files]) }));
+  const [most] = formats.sort((a, b) => b.bytes - a.bytes);
+  const instead = found.size === 0 && most ? (JSON.parse(most.format) as Format) : null;
+  return { ...counts, ...sizesOf(layout, [...found.keys()]), instead };
 }
 
 /** The files and bytes of some entries of {@link Candidates}. */
@@ -52,7 +60,7 @@ function sizesOf({ files, isAligned }: SizedLayout, indexes: readonly number[]):
 }
 
 async function findCandidates(layout: SizedLayout, { reuse = [], reuseVerify, signal }: Options): Promise<Candidates> {
-  const all: Candidates = { found: new Map(), torrents: 0, skipped: 0, instead: null };
+  const all: Candidates = { found: new Map(), others: new Map(), torrents: 0, skipped: 0 };
   const isWanted = (index: number) => reuseVerify || sampleOf(layout, index) !== null;
   const wanted = layout.isAligned ? filesByName(layout, isWanted) : null;
   for await (const torrent of torrentsOf(reuse, signal)) {
@@ -84,36 +92,65 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 function addFiles(all: Candidates, torrent: Torrent, wanted: Map<string, number[]>, layout: SizedLayout): void {
   const stored = new StoredDigests(torrent);
   const { lengths, pathAt } = stored.content;
+  const other = otherLayout(torrent, layout);
+  if (!other.isAligned) {
+    if (hasSameFiles(stored, layout)) addOther(all, other, [...layout.files.lengths.keys()]);
+    return;
+  }
   for (const [i, length] of lengths.entries()) {
     const path = pathAt(i);
-    for (const index of wanted.get(`${length} /${path}`) ?? wanted.get(`${length} ${nameOf(path)}`) ?? [])
-      add(all, torrent, index, stored.has(i, layout, index < layout.paddedFiles) ? stored.at(i, layout) : null);
+    for (const index of wanted.get(`${length} /${path}`) ?? wanted.get(`${length} ${nameOf(path)}`) ?? []) {
+      const isPadded = index < layout.paddedFiles;
+      if (stored.has(i, layout, isPadded)) add(all, index, stored.at(i, layout));
+      else if (stored.has(i, other, isPadded)) addOther(all, other, [index]);
+    }
   }
 }
 
 /** Adds the pieces of a torrent that has the same v1 files in the same order. */
 function addWhole(all: Candidates, torrent: Torrent, layout: SizedLayout): void {
   const stored = new StoredDigests(torrent);
-  const { entries, pathAt } = stored.content;
-  if (!entries) return;
+  if (!hasSameFiles(stored, layout)) return;
+  if (torrent.info.pieceLength === layout.pieceLength)
+    add(all, 0, { root: null, layer: NOTHING, pieces: stored.pieces.slice() });
+  else addOther(all, otherLayout(torrent, layout), [0]);
+}
+
+/** Whether a torrent has the v1 files of a layout in the same order, by size and name. */
+function hasSameFiles({ content: { entries, pathAt } }: StoredDigests, layout: SizedLayout): boolean {
+  if (!entries) return false;
   const filesOf = (lengths: Float64Array, nameAt: (index: number) => string) =>
     Array.from(lengths, (length, i) => (length > 0 ? `${length} ${nameAt(i)}` : ''))
       .filter((file) => file !== '')
       .join('/');
-  const own = filesOf(layout.files.lengths, (index) => nameOf(pathOf(layout, index)));
   const fileAt = (i: number) => entries.files[i] as number;
-  const others = filesOf(entries.lengths, (i) => (fileAt(i) === PAD ? '' : nameOf(pathAt(fileAt(i)))));
-  if (own !== others) return;
-  const hasPieces = torrent.info.pieceLength === layout.pieceLength;
-  add(all, torrent, 0, hasPieces ? { root: null, layer: NOTHING, pieces: stored.pieces.slice() } : null);
+  const own = filesOf(layout.files.lengths, (index) => nameOf(pathOf(layout, index)));
+  return own === filesOf(entries.lengths, (i) => (fileAt(i) === PAD ? '' : nameOf(pathAt(fileAt(i)))));
 }
 
-/** Adds digests of a file, unless they are there already. @param digests Null if the torrent has none that fit the layout. */
-function add(all: Candidates, torrent: Torrent, index: number, digests: FileDigests | null): void {
-  const known = all.found.get(index) ?? [];
-  if (!digests) all.instead ??= { version: torrent.torrentVersion, pieceLength: torrent.info.pieceLength };
-  else if (known.length < MAX_CANDIDATES && !known.some((one) => isSame(one, digests)))
-    all.found.set(index, [...known, digests]);
+/** Adds digests of a file, unless they are there already. */
+function add({ found }: Candidates, index: number, digests: FileDigests): void {
+  const known = found.get(index) ?? [];
+  if (known.length < MAX_CANDIDATES && !known.some((one) => isSame(one, digests)))
+    found.set(index, [...known, digests]);
+}
+
+/** The layout with the piece length of a torrent, and of its version unless the torrent has the wanted one too. */
+function otherLayout({ torrentVersion, info: { pieceLength } }: Torrent, layout: SizedLayout): SizedLayout {
+  const version = torrentVersion === 'hybrid' ? layout.version : torrentVersion;
+  // In v1, the files do not begin with a piece.
+  const isAligned = version === 'v1' && layout.version !== 'v1' ? layout.files.length === 1 : layout.isAligned;
+  return { ...layout, version, pieceLength, isAligned };
+}
+
+/** Notes files whose digests a creation with another layout could take. */
+function addOther({ others }: Candidates, other: SizedLayout, indexes: readonly number[]): void {
+  if (sampleOf(other, indexes[0] as number) === null) return;
+  const format: Format = { version: other.version, pieceLength: other.pieceLength };
+  const key = JSON.stringify(format);
+  const files = others.get(key) ?? new Set();
+  if (others.size < MAX_CANDIDATES) others.set(key, files);
+  for (const index of indexes) files.add(index);
 }
 
 const joined = ({ root, layer, pieces }: FileDigests): Uint8Array => concatBytes([root ?? NOTHING, layer, pieces]);

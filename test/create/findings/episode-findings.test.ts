@@ -30,6 +30,8 @@ describe('SeasonPacks', () => {
       'Show Name - S01 - E{}.mkv',
       'show_name_1x{}.mkv',
       'Show Name [1x{}].MKV',
+      'Show Name - Season 1 Episode {}.mkv',
+      'Show.Name.S01E{}.1080p-AB/ab-name.mkv',
     ])
       assert.deepEqual(
         found(...episodes(name, 1, 2, 4)).map((text) => text.slice(-21)),
@@ -136,6 +138,7 @@ describe('SeasonPacks', () => {
     );
     const five = ['AA', 'BB', 'CC', 'DD', 'EE'].map((group) => `Show.{}.1080p.WEB.H264-${group}.mkv`);
     assert.deepEqual(mixed(...five), [`${about} AA, BB, CC, DD and 1 more.`]);
+    assert.deepEqual(mixed('Show.{}.720p.mkv', 'Show.{}.1080p.mkv'), [`${about} 720p and 1080p.`]);
     const folder = (group: string) => `Show.{}.1080p-${group}/show.{}.1080p-${group}.mkv`;
     assert.equal(
       findings(...['AB', 'AB', 'CD'].map((group, i) => folder(group).replaceAll('{}', `S01E0${i + 1}`)))[0]?.code,

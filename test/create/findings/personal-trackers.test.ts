@@ -15,6 +15,7 @@ const PERSONAL = [
   'https://tracker.example/abcdefghijklmnopqrstuvwx12345678/announce',
   `udp://tracker.example:80/${KEY}`,
   `wss://tracker.example/?KEY=${KEY}`,
+  'https://user:12345678@tracker.example/announce',
 ];
 const PUBLIC = [
   'udp://open.example:1337/announce',
@@ -44,7 +45,7 @@ describe('personalFindings', () => {
   });
 
   it('finds nothing personal in the URLs of public trackers', () => {
-    for (const url of PUBLIC) assert.deepEqual([of(false, url), of(true, url)], [[], []], url);
+    for (const url of PUBLIC) assert.deepEqual(of(false, url), [], url);
     assert.deepEqual(of(false, 'not a URL', ''), []);
   });
 
@@ -54,7 +55,15 @@ describe('personalFindings', () => {
     assert.doesNotMatch(JSON.stringify(finding), /0123/);
     // One host may have both: without a key, it tells users by their address.
     assert.deepEqual(of(true, 'https://tracker.example/announce', PERSONAL[0] as string), []);
-    assert.deepEqual(of(true, ...PUBLIC), []);
+  });
+
+  it('finds trackers of a private torrent that are hardly those of a private site', () => {
+    for (const url of ['udp://open.example:1337/announce', 'WSS://open.example', ' udp://open.example']) {
+      const [finding, ...others] = of(true, url, 'https://open.example/announce', 'https://other.example/announce');
+      assert.deepEqual([finding?.code, finding?.path, others], ['public_tracker', 'open.example', []], url);
+      assert.equal(finding?.message, 'The tracker open.example may be public: its URL has no personal key.');
+    }
+    for (const url of PUBLIC.slice(1)) assert.deepEqual(of(true, url), [], url);
   });
 
   it('takes linear time for long URLs', () => {

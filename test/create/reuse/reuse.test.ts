@@ -265,6 +265,34 @@ describe('reuse', () => {
     assert.deepEqual([seen, report?.files], [all, 2]);
   });
 
+  it('advises only a version and piece length with which hashes are reused: the wanted version if the torrent has it', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: noise(40 * PIECE), 'b/c': noise(9 * PIECE + 1, 2), short: noise(5, 3) });
+    const formats = OPTIONS.filter(({ tailPad }) => tailPad === undefined);
+    let advised = 0;
+    for (const content of [folder, path.join(folder, 'a')])
+      for (const from of [folder, path.join(folder, 'a')])
+        for (const had of formats)
+          for (const hadLength of [PIECE, 4 * PIECE]) {
+            const { torrent } = await made(from, { ...had, pieceLength: hadLength });
+            for (const options of formats) {
+              const plan = async (own: GenerateOptions, pieceLength: number) =>
+                (await new TorrentCreate({ pathRoot: content, pieceLength }).plan({ ...own, reuse: [torrent] })).reuse;
+              const { files = 0, instead } = (await plan(options, PIECE)) ?? {};
+              if (!instead) continue;
+              const { version, pieceLength } = instead;
+              const isSame = version === options.version;
+              const followed = await plan(isSame ? options : { version }, pieceLength);
+              const about = JSON.stringify([content === folder, from === folder, had, hadLength, options, instead]);
+              assert.deepEqual([files, isSame && pieceLength === PIECE], [0, false], about);
+              assert.ok((followed?.files as number) > 0, about);
+              assert.ok(isSame || had.version !== 'hybrid', about);
+              advised += 1;
+            }
+          }
+    assert.ok(advised > 30, String(advised));
+  });
+
   it('leaves the cache to what was hashed, and asks it first', async (t) => {
     const base = await temporaryFolder(t);
     const [root, cache] = [path.join(base, 'content'), path.join(base, 'cache')];
