@@ -145,6 +145,12 @@ describe('create --reuse', () => {
       reports.filter((files) => files !== undefined),
       [1, 0],
     );
+    await writeFile(path.join(cwd, 'lib/other/b'), noise(10 * PIECE + 1, 3));
+    const told = await run(...args.filter((arg) => arg !== '--json'), '--force');
+    assert.match(told.stdout, /: v2, [^\n]+\ndifferent from the torrents: b\n/);
+    assert.match(told.stdout, /\n2 torrents made: [^\n]+; reused the hashes of 1 file \(800 KiB\)\n$/);
+    const absent = await run('create', '--each', 'lib', '--reuse', 'no', '-o', 'none');
+    assert.deepEqual([absent.code, absent.stderr.match(/ERR_NOT_FOUND/g)?.length], [1, 1]);
     const job = JSON.stringify({ path: 'album', output: 'x.torrent', reuse: ['BT/old.torrent'] });
     await writeFile(path.join(cwd, 'jobs.ndjson'), job);
     const batch = await run('create', '--batch', 'jobs.ndjson', '--json', '--no-config');

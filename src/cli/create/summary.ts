@@ -77,15 +77,21 @@ function linesOf({ torrent, target, seconds, kernel, reuse, ...summary }: Create
 /** The most files that differ from all torrents, in the lines. */
 const MAX_DIFFERENT = 10;
 
-function reuseLines({ torrents, skipped, files, bytes, different }: ReuseReport, isCompared = false): string[] {
-  const what = `the hashes of ${plural(files, 'file')} (${formatBytes(bytes)})`;
-  const from = `${plural(torrents, 'torrent')}${skippedText(skipped)}`;
+function reuseLines(report: ReuseReport, isCompared = false): string[] {
+  const from = `${plural(report.torrents, 'torrent')}${skippedText(report.skipped)}`;
+  const reused = report.files > 0 ? `reused ${hashesText(report)} from ${from}` : `found no hashes to reuse in ${from}`;
+  const compared = `${hashesText(report)} agree with those of ${from}`;
+  return [isCompared ? compared : reused, ...differentLines(report)];
+}
+
+/** Tells whose hashes were reused. */
+export const hashesText = ({ files, bytes }: Pick<ReuseReport, 'files' | 'bytes'>): string =>
+  `the hashes of ${plural(files, 'file')} (${formatBytes(bytes)})`;
+
+/** Names the files that no torrent has in this form. */
+export function differentLines({ different }: ReuseReport): string[] {
   const others = joinFirst(different.map(printable), MAX_DIFFERENT);
-  const reused = files > 0 ? `reused ${what} from ${from}` : `found no hashes to reuse in ${from}`;
-  return [
-    isCompared ? `${what} agree with those of ${from}` : reused,
-    ...(others ? [`different from the torrents: ${others}`] : []),
-  ];
+  return others ? [`different from the torrents: ${others}`] : [];
 }
 
 /** Tells how many invalid or unreadable torrents were skipped. */

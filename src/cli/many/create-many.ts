@@ -1,7 +1,10 @@
 /** `metainfo create --each` and `--batch`: makes many torrents, and reports each. */
+import { stat } from 'node:fs/promises';
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
+import type { ReuseReport } from '../../create/hash-unknown.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
+import { throwSystemError } from '../../errors/system-error.ts';
 import { Limiter, Slot } from '../../hash/limiter.ts';
 import { LARGE_JOB_BYTES } from '../../jobs/job-limiter.ts';
 import { formatBytes, plural } from '../../text/format.ts';
@@ -10,7 +13,7 @@ import type { OptionsFor } from '../config/command-line.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { runCreate } from '../create/run-create.ts';
-import { summaryJson } from '../create/summary.ts';
+import { differentLines, hashesText, summaryJson } from '../create/summary.ts';
 import { OutputFolders } from '../options/target.ts';
 import { printableJson } from '../terminal/json.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
@@ -33,7 +36,10 @@ export async function createMany(
     batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, optionsFor, signal);
   const outputFolders = new OutputFolders();
   const large = new Limiter(options.jobs ?? LARGE_JOBS);
+  // Else every job would fail.
+  for (const file of options.reuse ?? []) await stat(file).catch(throwSystemError(file, 'read'));
   let bytes = 0;
+  const reused = { files: 0, bytes: 0 };
   await runMany<ListedJob, Status>(
     list,
     {
@@ -50,12 +56,14 @@ export async function createMany(
         await watch.onStart();
         const attempt = () => create(job, options, { ...watch, folders: outputFolders, slot, signal });
         try {
-          const { result, totalSize } = await attempt().catch(async (error: unknown) => {
+          const { result, totalSize, reuse } = await attempt().catch(async (error: unknown) => {
             if (error !== NO_SLOT) throw error;
             await slot.acquire();
             return attempt();
           });
           bytes += totalSize;
+          reused.files += reuse?.files ?? 0;
+          reused.bytes += reuse?.bytes ?? 0;
           return result;
         } finally {
           slot.release();
@@ -64,7 +72,8 @@ export async function createMany(
       summarize: async ({ jobs, counts, seconds }) => {
         const { done, skipped, failed } = counts;
         const rest = { skipped, failed, 'not started or cancelled': jobs - done - skipped - failed };
-        const text = `${plural(done, 'torrent')} made${countsText(rest)}: ${rateText(bytes, seconds)}`;
+        const taken = reused.files > 0 ? `; reused ${hashesText(reused)}` : '';
+        const text = `${plural(done, 'torrent')} made${countsText(rest)}: ${rateText(bytes, seconds)}${taken}`;
         if (json) await writeLines([printableJson({ event: 'summary', jobs, ...counts, bytes, seconds })]);
         else if (!quiet) await writeLines([text]);
       },
@@ -96,7 +105,7 @@ async function create(
     slot,
     signal,
   }: Pick<JobWatch, 'onProgress'> & { folders: OutputFolders; slot: Slot; signal: AbortSignal },
-): Promise<{ result: JobResult<Status>; totalSize: number }> {
+): Promise<{ result: JobResult<Status>; totalSize: number; reuse: ReuseReport | null }> {
   let warnings: readonly Finding[] = [];
   const onFindings = (findings: readonly Finding[], { totalSize: size }: PlanReport) => {
     warnings = findings.filter(({ severity }) => severity === 'warning');
@@ -108,10 +117,12 @@ async function create(
   const created = await runCreate(paths, own, { signal, onFindings, onProgress, folders });
   const { torrentVersion, nFiles, totalSize } = created.torrent;
   const line = `${printable(target)}: ${torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
+  const { reuse } = created;
   const print = async () => {
     if (warnings.length > 0) await writeLines([`${printable(target)}:`, ...(await findingLines(warnings))], stderr);
-    await writeLines([...(options.quiet ? [] : [line]), ...(options.magnet ? [created.link as string] : [])]);
+    const lines = [line, ...(reuse ? differentLines(reuse) : [])];
+    await writeLines([...(options.quiet ? [] : lines), ...(options.magnet ? [created.link as string] : [])]);
   };
   const json = () => summaryJson({ ...created, warnings }, options);
-  return { result: { status: 'done', ok: true, json, print }, totalSize };
+  return { result: { status: 'done', ok: true, json, print }, totalSize, reuse };
 }
