@@ -4,7 +4,7 @@ const names = (text) => text.trim().split(/\s+/);
 export const TASKS = {
   Create: names(`
     create CreateOptions TorrentCreate TorrentCreateFields TorrentCreateInput GenerateOptions GenerateResult GenerateExtOptions GetPathsOptions InfoDictInput
-    FileItemInput FileTreeInput FileTreeItemInput ScanPolicies ScanFilter ScannedFile SymlinkPolicy PieceLengthWishes choosePieceLength
+    FileItemInput FileTreeInput FileTreeItemInput ScanPolicies ScanFilter ScannedFile SymlinkPolicy PieceLengthLimits choosePieceLength
     TrackerFields DhtNode PlanReport Finding FindingCode WarningOptions WriteOptions CacheChoice cacheStats CacheStats clearCache
     ReuseOptions ReusePlan ReuseReport
     FileTimes Source SourceInput SourceData RangeReader OpenFile webFile WebFile WebFileOptions s3File S3FileOptions S3Options S3Credentials

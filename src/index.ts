@@ -11,7 +11,7 @@ export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './benco
 export type { OtherFormat } from './bencode/other-format.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
 export { type CacheStats, cacheStats, clearCache } from './create/cache/cache.ts';
-export type { PieceLengthWishes } from './create/choose-length.ts';
+export type { PieceLengthLimits } from './create/choose-length.ts';
 export { type CreateOptions, create } from './create/create.ts';
 export { type GenerateResult, type GetPathsOptions, TorrentCreate } from './create/draft.ts';
 export { TorrentCreateFields } from './create/draft-fields.ts';

@@ -12,7 +12,7 @@ import { exactBytes } from '../text/format.ts';
 import { SizesOf, type TorrentShape } from './findings/torrent-sizes.ts';
 
 /** Limits on the piece length and its effects. Each takes part in one choice, so the result satisfies all of them. */
-export interface PieceLengthWishes {
+export interface PieceLengthLimits {
   /**
    * The longest piece length to choose, in bytes: at least 16 KiB.
    *
@@ -34,8 +34,8 @@ export interface PieceLengthWishes {
   maxTorrentSize?: number | null | undefined;
 }
 
-/** The structs of {@link PieceLengthWishes}. */
-export const WISHES: OptionStructs<PieceLengthWishes> = {
+/** The structs of {@link PieceLengthLimits}. */
+export const LENGTH_LIMITS: OptionStructs<PieceLengthLimits> = {
   maxPieceLength: orNull(wholeFrom(BLOCK_SIZE)),
   targetPieces: orNull(wholeFrom(1)),
   maxTorrentSize: orNull(wholeFrom(1)),
@@ -49,7 +49,7 @@ export interface LengthChoice {
 }
 
 /** Whether there is any limit. */
-export function hasWishes({ maxPieceLength, targetPieces, maxTorrentSize }: PieceLengthWishes): boolean {
+export function hasLengthLimits({ maxPieceLength, targetPieces, maxTorrentSize }: PieceLengthLimits): boolean {
   return (maxPieceLength ?? targetPieces ?? maxTorrentSize) != null;
 }
 
@@ -60,8 +60,8 @@ export function hasWishes({ maxPieceLength, targetPieces, maxTorrentSize }: Piec
  * @throws {MetainfoError} `ERR_PIECE_LENGTH` if two limits contradict each other, with both; `ERR_SIZE_UNKNOWN` for limits that
  *   need the size of a stream
  */
-export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: PieceLengthWishes): Promise<number> {
-  const { maxPieceLength, targetPieces, maxTorrentSize } = wishes;
+export async function lengthFor({ shape, pieceLength }: LengthChoice, limits: PieceLengthLimits): Promise<number> {
+  const { maxPieceLength, targetPieces, maxTorrentSize } = limits;
   const max = maxPieceLength == null ? MAX_PIECE_LENGTH : Math.min(MAX_PIECE_LENGTH, powerOfTwoWithin(maxPieceLength));
   if (pieceLength !== null && maxPieceLength != null && pieceLength > maxPieceLength)
     throw refused(`pieceLength is ${exactBytes(pieceLength)}, but maxPieceLength is ${exactBytes(maxPieceLength)}.`, [
@@ -69,7 +69,7 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, wishes: Pi
       'maxPieceLength',
     ]);
   if (!shape.files.hasAllLengths) {
-    requireNoSizes(shape, wishes);
+    requireNoSizes(shape, limits);
     return pieceLength ?? Math.min(max, UNKNOWN_PIECE_LENGTH);
   }
   const total = shape.files.totalLength;
@@ -120,31 +120,31 @@ async function measured(shape: TorrentShape, length: number): Promise<Measured> 
 function tooLarge(
   all: readonly Measured[],
   maxTorrentSize: number,
-  { limit, is }: { limit: keyof PieceLengthWishes | 'pieceLength'; is: number },
+  { limit, is }: { limit: keyof PieceLengthLimits | 'pieceLength'; is: number },
 ): MetainfoError {
-  const wish = `maxTorrentSize ${exactBytes(maxTorrentSize)}`;
+  const wanted = `maxTorrentSize ${exactBytes(maxTorrentSize)}`;
   const enough = all.filter(({ bytes }) => bytes <= maxTorrentSize);
   const last = enough.at(-1);
   if (last) {
     const longer = enough.find(({ length }) => length > is);
     const need = longer ? `at least ${exactBytes(longer.length)}` : `at most ${exactBytes(last.length)}`;
-    return refused(`${wish} needs pieces of ${need}, but ${limit} is ${exactBytes(is)}.`, ['maxTorrentSize', limit]);
+    return refused(`${wanted} needs pieces of ${need}, but ${limit} is ${exactBytes(is)}.`, ['maxTorrentSize', limit]);
   }
   const least = all.reduce((a, b) => (b.bytes < a.bytes ? b : a));
   return refused(
-    `${wish} is too small: the smallest possible torrent has ${least.bytes} bytes, with pieces of ${exactBytes(least.length)}. Use fewer files, or another version.`,
+    `${wanted} is too small: the smallest possible torrent has ${least.bytes} bytes, with pieces of ${exactBytes(least.length)}. Use fewer files, or another version.`,
     ['maxTorrentSize'],
   );
 }
 
-function requireNoSizes({ files }: TorrentShape, { targetPieces, maxTorrentSize }: PieceLengthWishes): void {
-  const wish = targetPieces != null ? 'targetPieces' : maxTorrentSize != null ? 'maxTorrentSize' : null;
-  if (wish === null) return;
+function requireNoSizes({ files }: TorrentShape, { targetPieces, maxTorrentSize }: PieceLengthLimits): void {
+  const wanted = targetPieces != null ? 'targetPieces' : maxTorrentSize != null ? 'maxTorrentSize' : null;
+  if (wanted === null) return;
   const path = files.pathAt(files.lengths.findIndex(Number.isNaN));
   throw new MetainfoError(
     'ERR_SIZE_UNKNOWN',
-    `The size of ${path} must be given: ${wish} needs the size of all files.`,
-    { path, option: { [wish]: null } },
+    `The size of ${path} must be given: ${wanted} needs the size of all files.`,
+    { path, option: { [wanted]: null } },
   );
 }
 

@@ -30,7 +30,7 @@ import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { lazyTorrent, type UsualLists } from '../model/torrent/usual-torrent.ts';
 import { isSharedArrayBuffer, uptime } from '../platform/node.ts';
 import { encodedSizes, keysOf, withContent } from './assemble.ts';
-import { hasWishes } from './choose-length.ts';
+import { hasLengthLimits } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import { fileTreeOf } from './file-list.ts';
 import type { MadeTorrent } from './generate.ts';
@@ -57,7 +57,7 @@ export function generateShort(
   // The general path destroys a stream also if the options are wrong.
   const [source] = draft.fields.sources ?? [];
   if (source && (source.saveTo !== undefined || !(source.data instanceof Uint8Array))) return null;
-  if (options.progress || options.reuse || hasWishes(options) || !isPlain(draft)) return null;
+  if (options.progress || options.reuse || hasLengthLimits(options) || !isPlain(draft)) return null;
   const { engine = defaultEngine() } = options;
   if (!isOwnEngine(engine) || !engine.short) return null;
   const version = checkVersion(options.version);

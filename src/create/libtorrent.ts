@@ -20,7 +20,7 @@ import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
 import { errnoName } from '../platform/node.ts';
-import { type PieceLengthWishes, WISHES } from './choose-length.ts';
+import { LENGTH_LIMITS, type PieceLengthLimits } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ContentFile } from './find-files.ts';
 import type { WarningOptions } from './findings/warnings.ts';
@@ -31,7 +31,7 @@ import { attrsOf, checkVersion, layOutTorrent, type SizedLayout } from './torren
 export interface GenerateExtOptions
   extends WatchOptions,
     WarningOptions,
-    PieceLengthWishes,
+    PieceLengthLimits,
     Pick<ResourceOptions, 'threads'> {
   /**
    * The version of the torrent.
@@ -61,7 +61,7 @@ export const GENERATE_EXT: OptionStructs<GenerateExtOptions & { bencode?: boolea
   force: Flag,
   bencode: Flag,
   onWarning: Callback,
-  ...WISHES,
+  ...LENGTH_LIMITS,
   ...WATCH,
 };
 

@@ -6,7 +6,7 @@ import { RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { PAD_NAMES, type PadNames } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
-import { type PieceLengthWishes, WISHES } from './choose-length.ts';
+import { LENGTH_LIMITS, type PieceLengthLimits } from './choose-length.ts';
 import type { PlanReport } from './findings/plan-report.ts';
 import type { WarningOptions } from './findings/warnings.ts';
 import { REUSE, type ReuseOptions } from './hash-unknown.ts';
@@ -19,7 +19,7 @@ export interface GenerateOptions
   extends ResourceOptions,
     WatchOptions,
     WarningOptions,
-    PieceLengthWishes,
+    PieceLengthLimits,
     BeneathOptions,
     ReuseOptions {
   /**
@@ -92,7 +92,7 @@ export const WITHOUT_REUSE: OptionStructs<Omit<GenerateOptions, keyof ReuseOptio
   outputPath: orNull(Path),
   beneath: Path,
   engine: AnyEngine,
-  ...WISHES,
+  ...LENGTH_LIMITS,
   ...RESOURCES,
   ...WATCH,
 };

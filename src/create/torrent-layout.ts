@@ -13,7 +13,7 @@ import { checkPieceLength, choosePieceLength, UNKNOWN_PIECE_LENGTH } from '../la
 import { requireTorrentName } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
 import { flattenTree } from '../model/file-tree.ts';
-import { hasWishes, lengthFor, type PieceLengthWishes } from './choose-length.ts';
+import { hasLengthLimits, lengthFor, type PieceLengthLimits } from './choose-length.ts';
 import { withDiskAttrs } from './disk-attrs.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ListedFile } from './file-list.ts';
@@ -37,7 +37,7 @@ export interface LayoutOptions
       | 'signal'
       | keyof ReuseOptions
       | keyof PaddingOptions
-      | keyof PieceLengthWishes
+      | keyof PieceLengthLimits
     >,
     Pick<ScanOptions, 'slot'> {
   /** The sources of the draft, ready to be read. */
@@ -108,7 +108,7 @@ export async function layOutTorrent(draft: Draft, options: LayoutOptions): Promi
   const files = describedFiles(draft, found, { name, attrs: await withDiskAttrs(draft, found, attrs) });
   const { isSingleFile } = found;
   const layout = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
-  if (hasWishes(options))
+  if (hasLengthLimits(options))
     await collecting(problems, async () => {
       layout.pieceLength = await untilAbort(signal, lengthFor({ shape: layout, pieceLength }, options));
     });

@@ -214,7 +214,8 @@ const SUMMARIES: Readonly<Record<keyof typeof ISSUE_SPECS, string>> = {
   private: '`private` is neither 0 nor 1: clients disagree about the meaning of other values.',
   private_with_nodes: 'A private torrent has DHT nodes, which clients do not use for it.',
   private_without_tracker: 'A private torrent has no tracker, so clients find no peers.',
-  public_tracker: 'A private torrent has a tracker URL without a personal key, beside one with such a key or of a scheme that private sites hardly use (UDP, WebSocket).',
+  public_tracker:
+    'A private torrent has a tracker URL without a personal key, beside one with such a key or of a scheme that private sites hardly use (UDP, WebSocket).',
   read_size: 'The read size of a hasher is below 1 byte (v1), or not a power of two of at least 16 KiB (v2, hybrid).',
   reader_limit: 'The torrent to be created exceeds a default limit of metainfo, libtorrent or qBittorrent.',
   required: 'A required key is missing.',

@@ -15,7 +15,7 @@ async function folderWithFilm(t: TestContext): Promise<string> {
   return cwd;
 }
 
-describe('metainfo create by wishes about the piece length', () => {
+describe('metainfo create by limits about the piece length', () => {
   it('takes the piece length as bytes, in units and as an exponent', async (t) => {
     const cwd = await folderWithFilm(t);
     for (const [text, pieceLength] of [
@@ -33,7 +33,7 @@ describe('metainfo create by wishes about the piece length', () => {
     }
   });
 
-  it('chooses what satisfies all wishes, and plans the same', async (t) => {
+  it('chooses what satisfies all limits, and plans the same', async (t) => {
     const cwd = await folderWithFilm(t);
     for (const [args, pieceLength] of [
       [['--max-piece-length', '16KiB'], 16 * KIB],
@@ -54,7 +54,7 @@ describe('metainfo create by wishes about the piece length', () => {
     }
   });
 
-  it('says which two wishes contradict each other, and writes nothing', async (t) => {
+  it('says which two limits contradict each other, and writes nothing', async (t) => {
     const cwd = await folderWithFilm(t);
     for (const [args, message] of [
       [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { lengthFor, type PieceLengthWishes } from '../../src/create/choose-length.ts';
+import { lengthFor, type PieceLengthLimits } from '../../src/create/choose-length.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { measureFiles } from '../../src/create/findings/file-sizes.ts';
 import { sizesOf, type TorrentShape } from '../../src/create/findings/torrent-sizes.ts';
@@ -41,8 +41,8 @@ function piecesOf({ version, lengths, padding = true, tailPad = true }: Given, p
   return each.reduce((a, b) => a + b, 0);
 }
 
-const chosen = (given: Given, wishes: PieceLengthWishes, pieceLength: number | null = null) =>
-  lengthFor({ shape: shapeOf(given), pieceLength }, wishes);
+const chosen = (given: Given, limits: PieceLengthLimits, pieceLength: number | null = null) =>
+  lengthFor({ shape: shapeOf(given), pieceLength }, limits);
 
 const distance = (a: number, b: number) => Math.abs(Math.log(a) - Math.log(b));
 
@@ -66,9 +66,9 @@ const fixed = maybe(fc.constantFrom(...LENGTHS));
 describe('lengthFor', () => {
   it('satisfies every wish with the length that brute force finds, or refuses where none does', async () => {
     await fc.assert(
-      fc.asyncProperty(given, wish, async (how, wishes) => {
+      fc.asyncProperty(given, wish, async (how, limits) => {
         const shape = shapeOf(how);
-        const { maxPieceLength, targetPieces, maxTorrentSize } = wishes;
+        const { maxPieceLength, targetPieces, maxTorrentSize } = limits;
         const bytes = new Map<number, number>();
         for (const pieceLength of LENGTHS) {
           const tried = { ...shape, pieceLength };
@@ -83,7 +83,7 @@ describe('lengthFor', () => {
         const closest = (a: number, b: number) => (far(b) < far(a) - 1e-12 ? b : a);
         const start = targetPieces === null ? auto : capped.reduce(closest);
         const wanted = capped.find((length) => length >= start && isSmall(length)) ?? capped.findLast(isSmall);
-        const result = await chosen(how, wishes).catch((error: unknown) => error);
+        const result = await chosen(how, limits).catch((error: unknown) => error);
         if (wanted !== undefined) {
           assert.equal(result, wanted);
           return;
@@ -100,17 +100,17 @@ describe('lengthFor', () => {
 
   it('accepts a given piece length unless it contradicts a wish', async () => {
     await fc.assert(
-      fc.asyncProperty(given, wish, fixed, async (how, wishes, pieceLength) => {
+      fc.asyncProperty(given, wish, fixed, async (how, limits, pieceLength) => {
         if (pieceLength === null) return;
         const shape = { ...shapeOf(how), pieceLength };
-        const { maxPieceLength, targetPieces, maxTorrentSize } = wishes;
-        const best = await chosen(how, wishes).catch(() => null);
+        const { maxPieceLength, targetPieces, maxTorrentSize } = limits;
+        const best = await chosen(how, limits).catch(() => null);
         const tooLong = maxPieceLength !== null && pieceLength > maxPieceLength;
         const tooLarge =
           maxTorrentSize !== null && sizesOf(shape, await measureFiles(shape, 996)).bytes > maxTorrentSize;
         const far = (length: number) => distance(piecesOf(how, length), targetPieces as number);
         const misses = targetPieces !== null && best !== null && far(pieceLength) > far(best) + 1e-12;
-        const result = await chosen(how, wishes, pieceLength).catch((error: unknown) => error);
+        const result = await chosen(how, limits, pieceLength).catch((error: unknown) => error);
         if (!(tooLong || tooLarge || misses)) assert.equal(result, pieceLength);
         else assert.equal((result as MetainfoError).code, 'ERR_PIECE_LENGTH');
       }),
@@ -120,7 +120,7 @@ describe('lengthFor', () => {
 
   it('says which two contradict each other, and what each needs', async () => {
     const film: Given = { version: 'v1', lengths: [2 ** 34], padding: false };
-    const cases: [wishes: PieceLengthWishes, pieceLength: number | null, message: RegExp][] = [
+    const cases: [limits: PieceLengthLimits, pieceLength: number | null, message: RegExp][] = [
       [
         { maxTorrentSize: 100 * KIB, maxPieceLength: MIB },
         null,
@@ -143,8 +143,8 @@ describe('lengthFor', () => {
         /^maxTorrentSize 200 bytes is too small: the smallest possible torrent has 2\d\d bytes, with pieces of 2 GiB\. Use fewer files, or another version\.$/,
       ],
     ];
-    for (const [wishes, pieceLength, message] of cases)
-      await assert.rejects(chosen(film, wishes, pieceLength), { code: 'ERR_PIECE_LENGTH', message });
+    for (const [limits, pieceLength, message] of cases)
+      await assert.rejects(chosen(film, limits, pieceLength), { code: 'ERR_PIECE_LENGTH', message });
   });
 
   it('finds a shorter piece length where pad files make longer ones larger', async () => {
@@ -161,12 +161,12 @@ describe('lengthFor', () => {
   });
 });
 
-describe('generate and plan with wishes', () => {
+describe('generate and plan with limits', () => {
   const data = Buffer.alloc(3 * MIB, 7);
   const draft = () => new TorrentCreate({ sources: [{ path: 'film', data }] });
 
   it('choose the piece length', async () => {
-    for (const [wishes, pieceLength] of [
+    for (const [limits, pieceLength] of [
       [{}, 16 * KIB],
       [{ maxPieceLength: 16 * KIB }, 16 * KIB],
       [{ targetPieces: 12 }, 256 * KIB],
@@ -174,9 +174,9 @@ describe('generate and plan with wishes', () => {
       [{ maxTorrentSize: 1000 }, 256 * KIB],
       [{ targetPieces: null, maxTorrentSize: null, maxPieceLength: null }, 16 * KIB],
     ] as const) {
-      const torrent = await draft().generate(wishes);
-      assert.equal(torrent.info.pieceLength, pieceLength, JSON.stringify(wishes));
-      const plan = await draft().plan(wishes);
+      const torrent = await draft().generate(limits);
+      assert.equal(torrent.info.pieceLength, pieceLength, JSON.stringify(limits));
+      const plan = await draft().plan(limits);
       assert.equal(plan.pieceLength, pieceLength);
     }
     const { length } = (await draft().generate({ maxTorrentSize: 1000 })).bencode();
@@ -200,8 +200,8 @@ describe('generate and plan with wishes', () => {
     );
   });
 
-  it('refuse wrong wishes', async () => {
-    for (const wishes of [
+  it('refuse wrong limits', async () => {
+    for (const limits of [
       { maxPieceLength: 1024 },
       { maxPieceLength: 16_384.5 },
       { targetPieces: 0 },
@@ -209,7 +209,7 @@ describe('generate and plan with wishes', () => {
       { maxTorrentSize: -1 },
       { maxTorrentSize: Number.NaN },
     ])
-      await assert.rejects(draft().generate(wishes as PieceLengthWishes), { code: 'ERR_INVALID_ARGUMENT' });
+      await assert.rejects(draft().generate(limits as PieceLengthLimits), { code: 'ERR_INVALID_ARGUMENT' });
   });
 
   it('list a contradiction as a finding of the plan, and go on', async () => {
@@ -238,8 +238,8 @@ describe('generate and plan with wishes', () => {
       });
     assert.equal((await streamed().generate({ maxPieceLength: 100 * KIB })).info.pieceLength, 64 * KIB);
     assert.equal((await streamed().generate({ maxPieceLength: 8 * MIB })).info.pieceLength, MIB);
-    for (const wishes of [{ targetPieces: 5 }, { maxTorrentSize: 5 }])
-      await assert.rejects(streamed().generate(wishes), {
+    for (const limits of [{ targetPieces: 5 }, { maxTorrentSize: 5 }])
+      await assert.rejects(streamed().generate(limits), {
         code: 'ERR_SIZE_UNKNOWN',
         message: /^The size of a must be given: (targetPieces|maxTorrentSize) needs the size of all files\.$/,
       });

@@ -147,9 +147,9 @@ function replacedBy(own: Options, below: Options): (keyof CreateOptions)[] {
   if (pieceLengths) replaced.push('pieceLength', 'targetPieces');
   const isTooLong =
     typeof below.pieceLength === 'number' && below.pieceLength > (maxPieceLength ?? Number.POSITIVE_INFINITY);
-  const isWish = targetPieces !== undefined || maxTorrentSize !== undefined;
-  if (isTooLong || isWish) replaced.push('pieceLength');
-  if (pieceLength !== undefined || isWish) replaced.push('pieceLengths');
+  const isLimited = targetPieces !== undefined || maxTorrentSize !== undefined;
+  if (isTooLong || isLimited) replaced.push('pieceLength');
+  if (pieceLength !== undefined || isLimited) replaced.push('pieceLengths');
   if (own.cache === false) replaced.push('cacheDir');
   return replaced;
 }

@@ -35,7 +35,7 @@ export function linesOf(plan: PlanReport, target: string): string[] {
   const rows: [string, string | null][] = [
     ['output', nameOfTarget(target)],
     ['name', name],
-    ['path root', pathRoot],
+    ['path', pathRoot],
     ['version', version],
     ['content', `${plural(files, 'file')}, ${totalSize === null ? 'size unknown' : formatBytes(totalSize)}`],
     ['piece length', pieceLength === null ? null : formatBytes(pieceLength)],

@@ -250,6 +250,6 @@ function reusingOptions({ reuse, reuseVerify = false, ...options }: CreateOption
 export function generateOptions(options: CreateOptions): Checked<GenerateOptions> & { version: TorrentVersion } {
   const { torrentVersion: version, threads = null, memoryLimit, readSize, padNames, padding } = options;
   const { maxPieceLength, targetPieces, maxTorrentSize } = options;
-  const wishes = { maxPieceLength, targetPieces, maxTorrentSize };
-  return { version, threads, memoryLimit, readSize, padNames, ...wishes, ...(padding && { padding }) };
+  const limits = { maxPieceLength, targetPieces, maxTorrentSize };
+  return { version, threads, memoryLimit, readSize, padNames, ...limits, ...(padding && { padding }) };
 }

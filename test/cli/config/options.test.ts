@@ -71,7 +71,7 @@ describe('the options of create', () => {
   it('are in force one by one, through the command', async (t) => {
     const run = await folderWith(t, FULL);
     const { create: values } = await shownBy(run);
-    // The limit and the wishes do not contradict the length `auto`.
+    // The limit and the limits do not contradict the length `auto`.
     assert.deepEqual(Object.keys(values).sort(), [...configOptions().keys()].sort());
     for (const [key, { from, line = 0 }] of Object.entries(values)) {
       assert.equal(from, 'create', key);

@@ -51,7 +51,7 @@ describe('precedence', () => {
     assert.equal((await read(run.cwd, 'album.torrent')).urlList, null);
   });
 
-  it('lets a fixed piece length and the wishes about it replace each other', async (t) => {
+  it('lets a fixed piece length and the limits about it replace each other', async (t) => {
     const run = await folderWith(t, '[create]\ntarget-pieces = 1\n[presets.p]\npiece-length = "16KiB"');
     assert.equal((await plan(run, '-k', 'v1')).pieceLength, 32_768);
     assert.equal((await plan(run, '-k', 'v1', '--preset', 'p')).pieceLength, 16_384);
