@@ -193,9 +193,10 @@ describe('metainfo edit', () => {
     const cwd = await workFolder(t);
     const bad = ['-t', 'udp://x.example/announce', '-p'];
     const { stderr } = await metainfo(['create', 'album', ...bad], { cwd });
+    await metainfo(['create', 'album', '--force'], { cwd });
     const first = await metainfo(['edit', 'album.torrent', ...bad], { cwd });
     assert.deepEqual([first.code, first.stderr], [0, stderr]);
-    assert.match(stderr, /^warning: .*\[tracker_url\]\n/);
+    assert.match(stderr, /^warning: .*\[tracker_url\]\n.*\nwarning: .*\[public_tracker\]\n/);
     await copyFile(path.join(cwd, 'album.torrent'), path.join(cwd, 'b.torrent'));
     const args = ['edit', 'album.torrent', 'b.torrent', '--remove-tracker', 'udp://no.example'];
     const { code, stderr: absent } = await metainfo(args, { cwd });

@@ -481,8 +481,8 @@ describe('edit', () => {
     assert.equal(draft({ trackers }).length, 3);
     assert.deepEqual(warned({ private: true, trackers: null }), draft({ info: { private: true } }));
     assert.deepEqual(
-      warned({ private: true, nodes: [['a', 1]] }),
-      draft({ trackers: ['udp://a:1'], nodes: [['a', 1]], info: { private: true } }),
+      warned({ private: true, nodes: [['a', 1]], trackers: ['http://a/'] }),
+      draft({ trackers: ['http://a/'], nodes: [['a', 1]], info: { private: true } }),
     );
     assert.deepEqual(warned({ removeTrackers: ['udp://OLD.example', 'udp://no/'], removeWebseeds: ['http://v/'] }), [
       'not_in_torrent: The torrent does not have the tracker "udp://no/".',
