@@ -211,6 +211,7 @@ describe('metainfo verify --find --link', () => {
     assert.equal(code, 0, stdout);
     assert.match(stdout, /^copied from {2}\S+x → a\.txt$/m);
     const [source, target] = [await stat(from), await stat(to)];
+    assert.match(stdout, /\nTo verify symlinks that lead out of the folder, add --follow-outside\.\n$/);
     assert.notEqual(target.ino, source.ino);
     // The system sets times of whole milliseconds.
     assert.ok(Math.abs(target.mtimeMs - source.mtimeMs) <= 1);
@@ -223,7 +224,10 @@ describe('metainfo verify --find --link', () => {
     const { code, stdout } = await metainfo([...FIND, '--link=reflink'], { cwd });
     if (code === 0) assert.deepEqual(await readFile(to), await readFile(from));
     else {
-      assert.match(stdout, /\nfailed {7}a\.txt: There can be no reflink of .*Choose link, symlink or copy instead\.\n/);
+      assert.match(
+        stdout,
+        /\nfailed {7}a\.txt: .* cannot be a reflink of .*Make a hard link, a symlink or a copy instead\.\n/,
+      );
       assert.deepEqual(await entries(path.join(cwd, 'album')), ['b']);
     }
   });
@@ -238,7 +242,9 @@ describe('metainfo verify --find --link', () => {
       assert.equal(await readFile(to, 'utf8'), 'in the way');
       await rm(to);
       await symlink('nowhere', to);
-      assert.equal((await metainfo([...FIND, `--link=${how}`], { cwd })).code, 1);
+      const link = await metainfo([...FIND, `--link=${how}`], { cwd });
+      assert.equal(link.code, 1);
+      assert.match(link.stdout, /a\.txt is in the way: it is a link\./);
       assert.deepEqual(await entries(path.join(cwd, 'album')), ['a.txt', 'b']);
     });
 });

@@ -196,7 +196,12 @@ async function runWith(
       known: found && foldersFound(found),
       unwantedFiles,
     }),
-    ...(found ? [...searchLines(found, options, colors), ...placeHint(found.moved.length, options, colors)] : []),
+    ...(found
+      ? [
+          ...searchLines(found, options, colors),
+          ...placeHint(found.moved.length - found.failed.length, options, colors),
+        ]
+      : []),
   ]);
   if (!resume) return;
   // After the report, which a failure must not hide.

@@ -91,7 +91,7 @@ export async function verifyMany(
             onProgress: (progress: Progress) => onProgress(progress, { path: content }),
           };
           const searched = index ? await search(torrent, content, options, checks, index) : null;
-          found += searched?.moved.length ?? 0;
+          if (searched) found += searched.moved.length - searched.failed.length;
           if (!wasThere && searched?.moved.length === 0) return nothing('missing', file, content);
           if (!wasThere && searched?.placed.length) resume = await resumeTarget(torrent, content, options);
           const checked = searched?.report ?? (await verify(torrent, content, checks));
