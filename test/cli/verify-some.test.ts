@@ -63,6 +63,18 @@ describe('metainfo verify --files', () => {
     assert.equal((await metainfo(['verify', 'album.torrent', '--files', ''], { cwd })).code, 2);
   });
 
+  it('matches in any letter case with --ignore-case, which it hints at', async (t) => {
+    const cwd = await album(t);
+    const args = ['verify', 'album.torrent', '--files', '*.FLAC', '--files', 'CD 1/'];
+    for (const more of [[], ['--content', '.']]) {
+      const { code, stderr } = await metainfo([...args, ...more], { cwd });
+      assert.equal(code, 2);
+      assert.match(stderr, /: "\*\.FLAC", "CD 1\/"\. "\S+\.flac" matches in another letter case: add --ignore-case/);
+    }
+    const { code, stdout } = await metainfo([...args, '--ignore-case'], { cwd });
+    assert.deepEqual([code, stdout.trimEnd().split(' in ')[1]], [0, '3 files, 2 not wanted']);
+  });
+
   it('names the pieces of a v1 torrent that it cannot check', async (t) => {
     const cwd = await album(t, '-k', 'v1', '-l', '16KiB');
     await writeFile(path.join(cwd, 'album/a.txt'), 'other');
@@ -199,6 +211,7 @@ describe('metainfo verify --find --link', () => {
     const { code, stdout } = await metainfo([...FIND, '--link=symlink'], { cwd });
     assert.equal(code, 0, stdout);
     assert.match(stdout, /^linked from {2}\S+x → a\.txt$/m);
+    assert.match(stdout, /\nTo verify symlinks that lead out of the folder, add --follow-outside\.\n$/);
     assert.equal(await readlink(to), from);
     assert.equal((await metainfo([...FIND, '--link', 'symlink'], { cwd })).code, 0);
     assert.equal((await metainfo(['verify', 'album.torrent', '--follow-outside'], { cwd })).code, 0);
@@ -211,7 +224,6 @@ describe('metainfo verify --find --link', () => {
     assert.equal(code, 0, stdout);
     assert.match(stdout, /^copied from {2}\S+x → a\.txt$/m);
     const [source, target] = [await stat(from), await stat(to)];
-    assert.match(stdout, /\nTo verify symlinks that lead out of the folder, add --follow-outside\.\n$/);
     assert.notEqual(target.ino, source.ino);
     // The system sets times of whole milliseconds.
     assert.ok(Math.abs(target.mtimeMs - source.mtimeMs) <= 1);

@@ -44,6 +44,7 @@ interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, 
   fast?: boolean;
   followOutside?: boolean;
   files?: string[];
+  ignoreCase?: boolean;
   quiet?: boolean;
   verbose?: boolean;
   json?: boolean;
@@ -112,6 +113,7 @@ export function addVerify(program: Command): void {
       new Option('-k, --torrent-version <version>', 'check only the v1 or v2 hashes of a hybrid').choices(['v1', 'v2']),
     )
     .option('--files <glob>', 'check only matching files, and files in matching folders (repeatable)', collectGlob)
+    .option('--ignore-case', 'match globs in any letter case')
     .option('--fast', 'check file sizes and a sample of the pieces only')
     .option('--follow-outside', 'also follow symlinks that lead out of the folder');
   resumeOptions(findOptions(command));
@@ -170,8 +172,8 @@ async function runWith(
   watch: { signal: AbortSignal; engine?: Engine },
 ): Promise<void> {
   const resume = await resumeTarget(torrent, path, options);
-  const { files, unwantedFiles, unmatched } = chosenFiles(torrent, options.files);
-  if (unmatched.length > 0) throw unmatchedFiles(unmatched);
+  const { files, unwantedFiles, unmatched } = chosenFiles(torrent, options);
+  if (unmatched.size > 0) throw unmatchedFiles(unmatched);
   const checks = { ...settingsOf(options), ...watch, files, progress: showsProgress(options) };
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
   const verified = found?.report ?? (await verify(torrent, path, checks));
