@@ -86,10 +86,10 @@ check of its own. Close the client first; it reads these files when it starts:
 
 --json prints { path, ok, files, badPieces, uncheckedPieces, extraFiles,
 goodBytes, totalSize, sampledPieces, sampledBytes, bitfield }, with --files also
-unwantedFiles (how many files were left out), and with --find also moved, unproven,
-notFound, skipped, placed, failed and bytesRead; with --resume-data also
-resumeFiles and made (empty files that the client needs). Of several torrents,
---json prints one event per line.
+unwantedFiles (how many files were left out), and with --find also moved,
+unproven, notFound, skipped, placed, failed and bytesRead; with --resume-data
+also resumeFiles and made (empty files that the client needs). Of several
+torrents, --json prints one event per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage, 130 cancelled.`;
