@@ -13,7 +13,7 @@ export function isSystemFile(name: string): boolean {
 
 /** Names of files and folders that NAS systems, macOS, Windows and Linux desktops keep among the user's own. */
 const KEPT =
-  /^(?:\._.+|@(?:eadir|recycle|recently-snapshot)|\.@(?:__thumb|upload_cache)|#(?:recycle|snapshot)|\$recycle\.bin|system volume information|(?:eh)?thumbs\.db|desktop\.ini|lost\+found|\.(?:ds_store|fseventsd|spotlight-v100|trashes|trash-\d+|temporaryitems|documentrevisions-v100|appledouble|appledb|appledesktop|apdisk))$/i;
+  /^(?:\._.+|@(?:eadir|recycle|recently-snapshot)|\.@(?:__thumb|upload_cache)|#(?:recycle|snapshot)|\$recycle\.bin|system volume information|(?:eh)?thumbs\.db|desktop\.ini|__macosx|lost\+found|\.(?:ds_store|fseventsd|spotlight-v100|trashes|trash-\d+|temporaryitems|documentrevisions-v100|appledouble|appledb|appledesktop|apdisk))$/i;
 /** Endings of downloads that clients and browsers have not finished. */
 const UNFINISHED = /\.(?:part|partial|filepart|crdownload|aria2|!qb|!ut|!bt|bc!|xltd)$/i;
 

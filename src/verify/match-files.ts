@@ -135,7 +135,8 @@ function pathsTo(name: string): string[] {
   return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
 }
 
-const OUTSIDE = 'a link that leads out of the folder';
+/** The problem of a link that verification does not follow without `followOutside`. */
+export const OUTSIDE = 'a link that leads out of the folder';
 
 /** The file that a path leads to. @param root Null lets links lead anywhere. */
 export async function followed(path: string, root: string | null): Promise<DiskFile | Unreadable> {

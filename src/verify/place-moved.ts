@@ -1,6 +1,6 @@
 /** Puts files that were found elsewhere where a torrent wants them: links or renames them. It never replaces other content. */
 import { createReadStream, createWriteStream, type Stats } from 'node:fs';
-import { constants, copyFile, link, lstat, mkdir, open, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { constants, copyFile, link, lstat, mkdir, open, rename, rm, rmdir, symlink, utimes } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { isWithin } from '../disk/path-within.ts';
 import { realPath } from '../disk/real-path.ts';
@@ -112,6 +112,8 @@ class Placer implements PlacedContent {
   readonly #linked: Set<string>;
   /** The files that a swap which was killed has left under a second name. */
   readonly #left = new Set<string>();
+  /** The folders that were made for the present file: the first and the last. */
+  #made: { first: string; last: string } | null = null;
 
   constructor(root: string, how: PlaceMode, options: PlaceMovedOptions, linked: Set<string>) {
     this.#root = root;
@@ -123,12 +125,25 @@ class Placer implements PlacedContent {
   /** Does something for a path, and notes the result. */
   async attempt(path: string, place: () => Promise<void>): Promise<void> {
     throwIfAborted(this.#options.signal);
+    this.#made = null;
     try {
       await place();
       this.#note(path);
     } catch (error) {
+      await this.#removeMade();
       if (!(error instanceof MetainfoError) || error.code === 'ERR_ABORTED') throw error;
       this.failed.push({ path, error });
+    }
+  }
+
+  /** Removes the folders that were made for a file, as far as they are empty. */
+  async #removeMade(): Promise<void> {
+    if (!this.#made) return;
+    const { first, last } = this.#made;
+    try {
+      for (let folder = last; isWithin(first, folder); folder = nodePath.dirname(folder)) await rmdir(folder);
+    } catch {
+      // Another file is in it.
     }
   }
 
@@ -218,7 +233,7 @@ class Placer implements PlacedContent {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') throw fromSystemError(error, from, 'read');
       if (NO_LINKS.has(code)) return false;
-      throw writeError(error, target);
+      throw await writeError(error, target);
     }
     const made = await lstat(systemPath(target));
     this.#linked.add(idOf(hashed));
@@ -231,7 +246,7 @@ class Placer implements PlacedContent {
   async #copy(one: MovedFile, target: string, { mode, atime, mtime }: Stats): Promise<void> {
     const [source, temporary] = [systemPath(one.from), nodePath.join(nodePath.dirname(target), temporaryName())];
     const copied = systemPath(temporary);
-    if (await lstat(systemPath(target)).catch(() => null)) throw inTheWay(target);
+    if (await lstat(systemPath(target)).catch(() => null)) throw await inTheWay(target);
     try {
       if (this.#how === 'reflink')
         await copyFile(source, copied, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
@@ -252,7 +267,7 @@ class Placer implements PlacedContent {
       throwIfAborted(this.#options.signal);
       const { code = '' } = error as NodeJS.ErrnoException;
       if (this.#how === 'reflink' && NO_REFLINKS.has(code)) throw noReflink(one.from, target, error);
-      throw error instanceof MetainfoError ? error : writeError(error, target);
+      throw error instanceof MetainfoError ? error : await writeError(error, target);
     } finally {
       await rm(copied, { force: true }).catch(() => {});
     }
@@ -288,7 +303,7 @@ class Placer implements PlacedContent {
         await rename(systemPath(spare), systemPath(target));
         this.#note(one.path);
       } catch (cause) {
-        const { code, message } = writeError(cause, target);
+        const { code, message } = await writeError(cause, target);
         const error = new MetainfoError(code, `${message} Its content is in ${spare} too.`, { path: target, cause });
         this.failed.push({ path: one.path, error });
       }
@@ -301,7 +316,8 @@ class Placer implements PlacedContent {
     const [root, final] = [await realFolder(this.#root), await realFolder(folder)];
     if (!isWithin(root, final))
       throw new MetainfoError('ERR_LINK_OUTSIDE', `${to} is outside ${root}: a link leads there.`, { path: to });
-    await written(folder, mkdir(systemPath(final), { recursive: true }));
+    const first = await written(folder, mkdir(systemPath(final), { recursive: true }));
+    if (first !== undefined) this.#made = { first, last: final };
     return nodePath.join(final, nodePath.basename(to));
   }
 }
@@ -323,16 +339,16 @@ async function realFolder(folder: string): Promise<string> {
 const NO_REFLINKS = new Set(['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EINVAL', 'ENOTTY']);
 
 function noReflink(from: string, target: string, cause: unknown): MetainfoError {
-  const message = `There can be no reflink of ${from} at ${target}: they are on other file systems, or theirs has no reflinks. Choose link, symlink or copy instead.`;
+  const message = `${target} cannot be a reflink of ${from}: their file system has none, or they are on two. Make a hard link, a symlink or a copy instead.`;
   return new MetainfoError('ERR_WRITE', message, { path: target, cause });
 }
 
 /** Renames where there are no hard links. The system offers no rename that keeps an existing file, so this one looks first. */
 async function renameToFree(from: string, target: string): Promise<void> {
-  if (await lstat(systemPath(target)).catch(() => null)) throw inTheWay(target);
-  await rename(systemPath(from), systemPath(target)).catch((error: unknown) => {
+  if (await lstat(systemPath(target)).catch(() => null)) throw await inTheWay(target);
+  await rename(systemPath(from), systemPath(target)).catch(async (error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EXDEV') throw writeError(error, target);
+    if (code !== 'EXDEV') throw await writeError(error, target);
     const message = `${from} is on another file system than ${target}: copy it there.`;
     throw new MetainfoError('ERR_WRITE', message, { path: from, cause: error });
   });
@@ -355,19 +371,20 @@ function changed(from: string): MetainfoError {
 
 /** Names the path in the error of a change on disk. */
 async function written<T>(target: string, change: Promise<T>): Promise<T> {
-  return change.catch((error: unknown) => {
-    throw writeError(error, target);
+  return change.catch(async (error: unknown) => {
+    throw await writeError(error, target);
   });
 }
 
-function writeError(error: unknown, target: string): MetainfoError {
+async function writeError(error: unknown, target: string): Promise<MetainfoError> {
   return (error as NodeJS.ErrnoException).code === 'EEXIST'
     ? inTheWay(target)
     : fromSystemError(error, target, 'write');
 }
 
-function inTheWay(target: string): MetainfoError {
-  const message = `${target} is in the way: it has other content. Move it away first.`;
+async function inTheWay(target: string): Promise<MetainfoError> {
+  const isLink = (await lstat(systemPath(target)).catch(() => null))?.isSymbolicLink();
+  const message = `${target} is in the way: it ${isLink ? 'is a link' : 'has other content'}. Move it away first.`;
   return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: target });
 }
 

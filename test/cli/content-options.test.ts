@@ -119,6 +119,10 @@ describe('--no-system-files', () => {
       created.stderr,
       /hint: 1 entry of unfinished downloads left out: film\.mkv\.part\. \[unfinished_files\]/,
     );
+    assert.match(
+      created.stderr,
+      /hint: 3 entries of NAS or operating systems left out: #recycle, @eaDir, \._c\.nfo\. .*\n {2}To add them, omit --no-system-files\.\n/,
+    );
     assert.match(created.stderr, / {2}left out {2}#recycle\n/);
     const updated = await metainfo(['update', 'album.torrent', 'album', '--no-system-files', '--json'], { cwd });
     assert.deepEqual(JSON.parse(updated.stdout).added, []);

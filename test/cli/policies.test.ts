@@ -101,7 +101,7 @@ describe('policies of metainfo create', () => {
     };
     const { codes, message, files } = plan('album');
     assert.deepEqual([codes, files], [['left_out'], 2]);
-    assert.equal(message, '2 entries without permission to read left out: secret, locked.');
+    assert.equal(message, '2 entries without permission to read left out: locked, secret.');
     assert.deepEqual(plan('album/locked').codes, ['ERR_UNREADABLE', 'ERR_NO_FILES']);
     assert.deepEqual(plan('album/locked', 'album/a.txt').codes, ['ERR_UNREADABLE']);
     assert.deepEqual(plan('album/secret', 'album/a.txt').codes, ['ERR_UNREADABLE']);

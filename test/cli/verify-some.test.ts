@@ -63,6 +63,18 @@ describe('metainfo verify --files', () => {
     assert.equal((await metainfo(['verify', 'album.torrent', '--files', ''], { cwd })).code, 2);
   });
 
+  it('matches in any letter case with --ignore-case, which it hints at', async (t) => {
+    const cwd = await album(t);
+    const args = ['verify', 'album.torrent', '--files', '*.FLAC', '--files', 'CD 1/'];
+    for (const more of [[], ['--content', '.']]) {
+      const { code, stderr } = await metainfo([...args, ...more], { cwd });
+      assert.equal(code, 2);
+      assert.match(stderr, /: "\*\.FLAC", "CD 1\/"\. "\S+\.flac" matches in another letter case: add --ignore-case/);
+    }
+    const { code, stdout } = await metainfo([...args, '--ignore-case'], { cwd });
+    assert.deepEqual([code, stdout.trimEnd().split(' in ')[1]], [0, '3 files, 2 not wanted']);
+  });
+
   it('names the pieces of a v1 torrent that it cannot check', async (t) => {
     const cwd = await album(t, '-k', 'v1', '-l', '16KiB');
     await writeFile(path.join(cwd, 'album/a.txt'), 'other');
@@ -199,6 +211,7 @@ describe('metainfo verify --find --link', () => {
     const { code, stdout } = await metainfo([...FIND, '--link=symlink'], { cwd });
     assert.equal(code, 0, stdout);
     assert.match(stdout, /^linked from {2}\S+x → a\.txt$/m);
+    assert.match(stdout, /\nTo verify symlinks that lead out of the folder, add --follow-outside\.\n$/);
     assert.equal(await readlink(to), from);
     assert.equal((await metainfo([...FIND, '--link', 'symlink'], { cwd })).code, 0);
     assert.equal((await metainfo(['verify', 'album.torrent', '--follow-outside'], { cwd })).code, 0);
@@ -223,7 +236,10 @@ describe('metainfo verify --find --link', () => {
     const { code, stdout } = await metainfo([...FIND, '--link=reflink'], { cwd });
     if (code === 0) assert.deepEqual(await readFile(to), await readFile(from));
     else {
-      assert.match(stdout, /\nfailed {7}a\.txt: There can be no reflink of .*Choose link, symlink or copy instead\.\n/);
+      assert.match(
+        stdout,
+        /\nfailed {7}a\.txt: .* cannot be a reflink of .*Make a hard link, a symlink or a copy instead\.\n/,
+      );
       assert.deepEqual(await entries(path.join(cwd, 'album')), ['b']);
     }
   });
@@ -238,7 +254,9 @@ describe('metainfo verify --find --link', () => {
       assert.equal(await readFile(to, 'utf8'), 'in the way');
       await rm(to);
       await symlink('nowhere', to);
-      assert.equal((await metainfo([...FIND, `--link=${how}`], { cwd })).code, 1);
+      const link = await metainfo([...FIND, `--link=${how}`], { cwd });
+      assert.equal(link.code, 1);
+      assert.match(link.stdout, /a\.txt is in the way: it is a link\./);
       assert.deepEqual(await entries(path.join(cwd, 'album')), ['a.txt', 'b']);
     });
 });

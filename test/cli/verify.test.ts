@@ -266,6 +266,7 @@ describe('metainfo verify', () => {
     const { code, stdout } = await metainfo([...args, '--find', '.'], { cwd });
     assert.equal(code, 1);
     assert.match(stdout, /\nfailed {7}a\.txt: \S+ is in the way: it has other content\. Move it away first\.\n/);
+    assert.doesNotMatch(stdout, /moved from/);
     assert.equal((await metainfo(args, { cwd })).code, 2);
     assert.equal((await metainfo([...args, '--link', '--find', '.'], { cwd })).code, 2);
     assert.equal((await metainfo(['verify', 'album.torrent', 'album', '--find', 'absent'], { cwd })).code, 1);
@@ -278,7 +279,8 @@ describe('metainfo verify', () => {
     await metainfo(['create', 'album', '--follow-outside'], { cwd });
     const args = ['verify', 'album.torrent', 'album'];
     const refused = await metainfo(args, { cwd });
-    assert.deepEqual([refused.code, /link \(a link that leads out of the folder\)/.test(refused.stdout)], [1, true]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stdout, /link \(a link that leads out of the folder: see --follow-outside\)/);
     assert.equal((await metainfo([...args, '--follow-outside'], { cwd })).code, 0);
   });
 });

@@ -66,6 +66,7 @@ for (const engine of ENGINES)
         'sub/film.mkv.part',
         '.fseventsd/0',
         'ehthumbs.db',
+        '__MACOSX/b',
       ];
       const kept = ['@eaDirs/x', 'recycle', 'a.party', '.part', 'sub/.x', 'part'];
       await writeTree(root, Object.fromEntries([...stray, ...kept, '.DS_Store'].map((name) => [name, 1])));
@@ -80,6 +81,7 @@ for (const engine of ENGINES)
           '.fseventsd system',
           '.part unfinished',
           '@eaDir system',
+          '__MACOSX system',
           'ehthumbs.db system',
           'sub/._b system',
           'sub/film.mkv.part unfinished',

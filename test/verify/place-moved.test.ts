@@ -1,5 +1,17 @@
 import assert from 'node:assert/strict';
-import { link, readdir, readFile, readlink, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -81,6 +93,22 @@ describe('placeMoved', () => {
     assert.deepEqual(await readdir(root), ['b']);
     const again = await placeMoved(found, 'copy');
     assert.deepEqual(again.placed, ['a']);
+  });
+
+  it('keeps no empty folder that was made for a file that failed', async (t) => {
+    const { root, other, torrent } = await rooted(t, { 'd/e/a': noise(SIZE), 'd/f/b': noise(SIZE, 2) });
+    for (const name of ['d/e/a', 'd/f/b']) await rename(path.join(root, name), path.join(other, path.basename(name)));
+    for (const left of ['.', 'd']) {
+      await rm(root, { recursive: true, force: true });
+      await mkdir(path.join(root, left), { recursive: true });
+      const found = await findMoved(torrent, root, [other]);
+      await utimes(path.join(other, 'a'), 1, 1);
+      const one = { ...found, moved: found.moved.filter(({ path: to }) => to === 'd/e/a') };
+      assert.equal((await placeMoved(one, 'copy')).failed.length, 1);
+      assert.deepEqual(await readdir(root, { recursive: true }), left === 'd' ? ['d'] : []);
+      assert.deepEqual((await placeMoved(found, 'copy')).placed, ['d/f/b']);
+      assert.deepEqual((await readdir(root, { recursive: true })).sort(), ['d', 'd/f', 'd/f/b']);
+    }
   });
 
   it('places a file at two paths, though a link changes its times', async (t) => {

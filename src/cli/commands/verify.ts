@@ -44,6 +44,7 @@ interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, 
   fast?: boolean;
   followOutside?: boolean;
   files?: string[];
+  ignoreCase?: boolean;
   quiet?: boolean;
   verbose?: boolean;
   json?: boolean;
@@ -85,10 +86,10 @@ check of its own. Close the client first; it reads these files when it starts:
 
 --json prints { path, ok, files, badPieces, uncheckedPieces, extraFiles,
 goodBytes, totalSize, sampledPieces, sampledBytes, bitfield }, with --files also
-unwantedFiles (how many files were left out), and with --find also moved, unproven,
-notFound, skipped, placed, failed and bytesRead; with --resume-data also
-resumeFiles and made (empty files that the client needs). Of several torrents,
---json prints one event per line.
+unwantedFiles (how many files were left out), and with --find also moved,
+unproven, notFound, skipped, placed, failed and bytesRead; with --resume-data
+also resumeFiles and made (empty files that the client needs). Of several
+torrents, --json prints one event per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage, 130 cancelled.`;
@@ -112,6 +113,7 @@ export function addVerify(program: Command): void {
       new Option('-k, --torrent-version <version>', 'check only the v1 or v2 hashes of a hybrid').choices(['v1', 'v2']),
     )
     .option('--files <glob>', 'check only matching files, and files in matching folders (repeatable)', collectGlob)
+    .option('--ignore-case', 'match globs in any letter case')
     .option('--fast', 'check file sizes and a sample of the pieces only')
     .option('--follow-outside', 'also follow symlinks that lead out of the folder');
   resumeOptions(findOptions(command));
@@ -170,8 +172,8 @@ async function runWith(
   watch: { signal: AbortSignal; engine?: Engine },
 ): Promise<void> {
   const resume = await resumeTarget(torrent, path, options);
-  const { files, unwantedFiles, unmatched } = chosenFiles(torrent, options.files);
-  if (unmatched.length > 0) throw unmatchedFiles(unmatched);
+  const { files, unwantedFiles, unmatched } = chosenFiles(torrent, options);
+  if (unmatched.size > 0) throw unmatchedFiles(unmatched);
   const checks = { ...settingsOf(options), ...watch, files, progress: showsProgress(options) };
   const found = options.find === undefined ? null : await search(torrent, path, options, checks);
   const verified = found?.report ?? (await verify(torrent, path, checks));
@@ -196,7 +198,12 @@ async function runWith(
       known: found && foldersFound(found),
       unwantedFiles,
     }),
-    ...(found ? [...searchLines(found, options, colors), ...placeHint(found.moved.length, options, colors)] : []),
+    ...(found
+      ? [
+          ...searchLines(found, options, colors),
+          ...placeHint(found.moved.length - found.failed.length, options, colors),
+        ]
+      : []),
   ]);
   if (!resume) return;
   // After the report, which a failure must not hide.

@@ -41,6 +41,7 @@ type Status = 'complete' | 'incomplete' | 'missing' | 'unwanted';
 
 interface Options extends VerifyManyOptions, ResumeOptions, FindOptions {
   files?: string[];
+  ignoreCase?: boolean;
   quiet?: boolean;
   json?: boolean;
 }
@@ -56,7 +57,7 @@ export async function verifyMany(
 ): Promise<void> {
   /** The names of the content. */
   const known = new Set<string>();
-  const unmatched = new Set(options.files);
+  const unmatched = new Map<string, string | null>(options.files?.map((glob) => [glob, null]));
   const index = options.find ? await FolderIndex.of(options.find, { signal }) : null;
   // They are reported once, and not for each torrent.
   const problems = index?.problems.splice(0) ?? [];
@@ -78,8 +79,10 @@ export async function verifyMany(
           });
           const content = await ownPlaceIn(torrent, folder);
           known.add(path.basename(content));
-          const wanted = chosenFiles(torrent, options.files);
-          for (const glob of unmatched) if (!wanted.unmatched.includes(glob)) unmatched.delete(glob);
+          const wanted = chosenFiles(torrent, options);
+          for (const [glob, otherCase] of unmatched)
+            if (wanted.unmatched.has(glob)) unmatched.set(glob, otherCase ?? wanted.unmatched.get(glob) ?? null);
+            else unmatched.delete(glob);
           if (wanted.files?.length === 0) return nothing('unwanted', file, content);
           const wasThere = await isThere(content);
           if (!wasThere && !index) return nothing('missing', file, content);
@@ -91,7 +94,7 @@ export async function verifyMany(
             onProgress: (progress: Progress) => onProgress(progress, { path: content }),
           };
           const searched = index ? await search(torrent, content, options, checks, index) : null;
-          found += searched?.moved.length ?? 0;
+          if (searched) found += searched.moved.length - searched.failed.length;
           if (!wasThere && searched?.moved.length === 0) return nothing('missing', file, content);
           if (!wasThere && searched?.placed.length) resume = await resumeTarget(torrent, content, options);
           const checked = searched?.report ?? (await verify(torrent, content, checks));
@@ -115,7 +118,7 @@ export async function verifyMany(
         const extra = torrents !== null && !signal.aborted ? await contentWithout(known, folder, torrents) : [];
         const skipped = problems.map((error) => ({ path: error.path as string, error }));
         await writeSummary(totals, { extra, skipped, found }, { ...options, fast: settings.fast });
-        if (unmatched.size > 0 && totals.counts.failed === 0 && !signal.aborted) throw unmatchedFiles([...unmatched]);
+        if (unmatched.size > 0 && totals.counts.failed === 0 && !signal.aborted) throw unmatchedFiles(unmatched);
       },
     },
     options,

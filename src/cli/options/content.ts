@@ -151,34 +151,47 @@ function fileTest(glob: string, isFolder: (file: string) => boolean, ignoreCase:
   return (file) => foldersAbove(file).some(isNamed) || (isNamed(file) && isFolder(file));
 }
 
+/** The globs of `--files` that match nothing, each with a path that it would match in another letter case. */
+type UnmatchedFiles = Map<string, string | null>;
+
 /**
  * Chooses files of a torrent (`--files`): as `--exclude` would match them, those that are named outright, and all files of the folders
  * that match.
  *
  * @returns Their paths (null for all), the number of the others, and the globs that match nothing.
  */
-export function chosenFiles({ files: all, nFiles }: Torrent, globs: readonly string[] | undefined) {
-  if (!globs) return { files: null, unwantedFiles: 0, unmatched: [] as string[] };
-  const unmatched = new Set(globs);
+export function chosenFiles(
+  { files: all, nFiles }: Torrent,
+  { files: globs, ignoreCase }: { files?: readonly string[]; ignoreCase?: boolean },
+) {
+  const unmatched: UnmatchedFiles = new Map();
+  if (!globs) return { files: null, unwantedFiles: 0, unmatched };
   const tests = globs.map((glob) => {
-    const { matches } = matcher([glob], () => false);
+    const { matches, unmatched: inCase } = matcher([glob], () => false, ignoreCase);
     // A folder that a negated glob does not name may hold files that it does.
     const placesOf = (file: string) => (glob.startsWith('!') ? [file] : [file, ...foldersAbove(file)]);
-    return { glob, test: (file: string) => placesOf(file).some((place) => place === glob || matches(place)) };
+    const test = (file: string) => placesOf(file).some((place) => place === glob || matches(place));
+    return { glob, test, otherCase: () => inCase.get(glob) ?? null };
   });
+  const used = new Set<string>();
   const isWanted = (path: string) => {
     const named = tests.filter(({ test }) => test(path));
-    for (const { glob } of named) unmatched.delete(glob);
+    for (const { glob } of named) used.add(glob);
     return named.length > 0;
   };
   const files = all.map(({ path: file }) => file).filter(isWanted);
-  return { files, unwantedFiles: nFiles - files.length, unmatched: [...unmatched] };
+  for (const { glob, otherCase } of tests) if (!used.has(glob)) unmatched.set(glob, otherCase());
+  return { files, unwantedFiles: nFiles - files.length, unmatched };
 }
 
 /** The error about globs of `--files` that match nothing. */
-export function unmatchedFiles(globs: readonly string[]): MetainfoError {
-  const list = globs.map((glob) => shown(glob)).join(', ');
-  return invalidArgument(`--files matches no file of the torrent: ${list}. List them with metainfo show -v`);
+export function unmatchedFiles(globs: UnmatchedFiles): MetainfoError {
+  const list = [...globs.keys()].map((glob) => shown(glob)).join(', ');
+  const otherCase = [...globs.values()].find((path) => path !== null);
+  const advice = otherCase
+    ? `${shown(otherCase)} matches in another letter case: add --ignore-case`
+    : 'List them with metainfo show -v';
+  return invalidArgument(`--files matches no file of the torrent: ${list}. ${advice}`);
 }
 
 /** The folders that a path leads through. */

@@ -158,9 +158,11 @@ export function searchLines(
   const verb = (path: string) => (done.has(path) ? `${verbOf(link)} from` : 'moved from');
   const line = (color: 'green' | 'yellow' | 'red' | 'dim', label: string, text: string) =>
     `${colors[color](label.padEnd(12))} ${printable(text)}`;
-  const folders = movedFolders(moved, done);
+  const isFailed = new Set(failed.map(({ path }) => path));
+  const shown = moved.filter(({ path }) => !isFailed.has(path));
+  const folders = movedFolders(shown, done);
   const inFolder = new Set(folders.flatMap(({ paths }) => paths));
-  const single = moved.filter(({ path }) => !inFolder.has(path));
+  const single = shown.filter(({ path }) => !inFolder.has(path));
   const lines = [
     ...firstLines(folders, 'folders that were found', verbose, ({ to, from, paths: [first = '', ...more] }) => {
       const [place, files] = [`${to || '.'}/`, `(${plural(more.length + 1, 'file')})`];
@@ -194,8 +196,14 @@ export function skippedLines(skipped: FoundContent['skipped'], verbose: boolean 
   return firstLines(skipped, 'skipped', verbose, ({ error }) => `${label} ${printable(error.message)}`);
 }
 
-/** Says how to put files in place. @param moved The number of files that were found. */
+/**
+ * Says how to put files in place, or how to verify symlinks later.
+ *
+ * @param moved The number of files that were found, without those that could not be put in place.
+ */
 export function placeHint(moved: number, { link, rename }: FindOptions, colors: Colors): string[] {
-  const isLeft = moved > 0 && !link && !rename;
-  return isLeft ? [colors.dim('To put them in place, add --link (hard links) or --rename.')] : [];
+  if (moved <= 0 || rename || (link && link !== 'symlink')) return [];
+  return link
+    ? [colors.dim('To verify symlinks that lead out of the folder, add --follow-outside.')]
+    : [colors.dim('To put them in place, add --link (hard links) or --rename.')];
 }

@@ -2,6 +2,7 @@
 import type { Colors } from 'picocolors/types.js';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
+import { OUTSIDE } from '../../verify/match-files.ts';
 import { factsOf, type VerifiedFile, type VerifyReport } from '../../verify/report.ts';
 import { firstLines } from '../terminal/first-lines.ts';
 
@@ -89,7 +90,8 @@ function lineOf({ path, status, length, goodBytes, problem, foundAs }: VerifiedF
   const share = length > 0 ? `${Math.floor((goodBytes / length) * 100)} % good` : 'empty';
   const color = status === 'missing' || status === 'unreadable' ? colors.red : colors.yellow;
   const place = foundAs === undefined ? '' : `, found as ${printable(nameShown(foundAs, path))}`;
-  const detail = problem === undefined ? `${share}${place}` : printable(problem);
+  const advice = problem === OUTSIDE ? ': see --follow-outside' : '';
+  const detail = problem === undefined ? `${share}${place}` : `${printable(problem)}${advice}`;
   return `${color(status.padEnd(10))}  ${printable(path)} (${detail})`;
 }
 

@@ -93,6 +93,8 @@ export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 
     return null;
   });
   throwIfAborted(options.signal);
+  // Folders list their entries in an order of their own.
+  leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
   const description = await describe({ draft, layout, problems: found, leftOut }, version);
   description.reuse = await reusePlan(layout, options);
   return { description, layout, problems: found };

@@ -2,7 +2,7 @@
  * Findings that only Node has, because they need a disk or would make the bundle for browsers larger: links, entries that were left out or
  * hardly belong to a torrent, season packs, and personal keys in trackers.
  */
-import { strayKind } from '../../disk/entry-names.ts';
+import { isSystemFile, strayKind } from '../../disk/entry-names.ts';
 import type { LeftOutReason } from '../../disk/scan.ts';
 import { shown } from '../../errors/errors.ts';
 import { type FileTable, pathsAt } from '../../layout/file-table.ts';
@@ -31,7 +31,18 @@ export async function nodeFindings(
 ): Promise<Finding[]> {
   const ofFiles = layout && !layout.isSingleFile ? await fileFindings(layout.files) : [];
   const links = layout ? linkFindings(layout.files) : [];
-  return [...personalFindings(info.private, trackersOf(fields)), ...links, ...ofFiles, ...entryFindings(leftOut)];
+  // Others are left out by an option.
+  const isAlwaysLeftOut = ({ path, reason }: LeftOut) => reason !== 'system' || isSystemFile(nameOf(path));
+  return [
+    ...personalFindings(info.private, trackersOf(fields)),
+    ...links,
+    ...ofFiles,
+    ...entryFindings(leftOut.filter(isAlwaysLeftOut)),
+    ...entryFindings(
+      leftOut.filter((entry) => !isAlwaysLeftOut(entry)),
+      BY_OPTION,
+    ),
+  ];
 }
 
 /** Season packs that are not whole, and entries that hardly belong to a torrent. */
@@ -132,9 +143,17 @@ const LEFT_OUT: Record<LeftOutReason, About> = {
   system: {
     code: 'system_files',
     severity: 'hint',
-    what: 'of operating systems, or unfinished outputs,',
+    what: 'of operating systems, or unfinished outputs of metainfo,',
     advice: 'Name such a file as a path to add it.',
   },
+};
+
+const SYSTEM: About = {
+  code: 'system_files',
+  severity: 'hint',
+  what: 'of NAS or operating systems',
+  advice: 'Leave them out.',
+  option: { systemFiles: null },
 };
 
 /** How findings speak of entries that are in the torrent and hardly belong to it. */
@@ -146,14 +165,16 @@ const STRAY: Partial<Record<LeftOutReason, About>> = {
     advice: 'Finish them, or leave them out.',
     option: { exclude: true, systemFiles: null },
   },
-  system: {
-    code: 'system_files',
-    severity: 'hint',
-    what: 'of NAS or operating systems',
-    advice: 'Leave them out.',
-    option: { systemFiles: null },
-  },
+  system: SYSTEM,
 };
+
+/** How findings speak of entries that the scan leaves out only because of an option. */
+const BY_OPTION: Partial<Record<LeftOutReason, About>> = {
+  system: { ...SYSTEM, advice: 'To add them, omit systemFiles.' },
+};
+
+/** The last name of a path. */
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** One finding for all entries with the same reason. */
 export function entryFindings(
@@ -165,7 +186,7 @@ export function entryFindings(
     const paths = leftOut.flatMap((entry) => (entry.reason === reason ? [entry.path] : []));
     const [first] = paths;
     if (first === undefined) return [];
-    const names = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
+    const names = [...new Set(paths.map(nameOf))];
     const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
     const count = paths.length === 1 ? '1 entry' : `${paths.length} entries`;
     const message = `${count} ${what} ${end}: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
