@@ -3,6 +3,7 @@
 //
 //   node examples/fastify.mjs [FOLDER] [PORT]
 import { EventEmitter } from 'node:events';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import multipart from '@fastify/multipart';
 import Fastify from 'fastify';
@@ -35,7 +36,11 @@ server.post('/uploads/:id', { schema: { params } }, async (request, reply) => {
       signal: stop.signal,
       onProgress: ({ bytes }) => void progress.emit(id, 'progress', bytes),
     });
-    await torrent.write(`${file}.torrent`);
+    await torrent.write(`${file}.torrent`).catch(async (error) => {
+      // Without its torrent, the upload would stay in the way of a retry.
+      await rm(file);
+      throw error;
+    });
     return reply.code(201).send({ torrent: `/torrents/${id}`, magnet: torrent.magnet() });
   } finally {
     // After an error, the client still sends everything before it reads the answer.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
@@ -121,6 +121,9 @@ describe('the servers of the examples', () => {
     assert.equal((await send('a b', film)).code, 400);
     assert.equal((await fetch(`${url}/torrents/none`)).status, 404);
     assert.ok(!existsSync(path.join(folder, 'two')));
+    mkdirSync(path.join(folder, 'three.torrent'));
+    assert.equal((await send('three', film)).code, 400);
+    assert.ok(!existsSync(path.join(folder, 'three')));
 
     const head = '--X\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
     await breakOff(`${url}/uploads/gone`, 'POST', head, folder);

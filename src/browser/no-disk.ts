@@ -23,7 +23,7 @@ export const writeWhole: typeof import('../disk/write-file.ts')['writeWhole'] = 
 export const MAX_GROUP = 1;
 type OfSaves = typeof import('../disk/save-target.ts');
 export const saveProblem: OfSaves['saveProblem'] = ({ saveTo }) =>
-  saveTo === undefined ? null : ['saveTo', 'expected none'];
+  saveTo == null ? null : ['saveTo', 'expected none'];
 export const frozenSave: OfSaves['frozenSave'] = () => ({});
 export const saveTarget: OfSaves['saveTarget'] = () => ({});
 export const savePaths: OfSaves['savePaths'] = () => [];

@@ -8,7 +8,7 @@ import { FIELD_NAMES } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { GENERATE, type GenerateOptions } from './options.ts';
 import { dataIn } from './sources/source-data.ts';
-import type { SourceInput } from './sources/sources.ts';
+import { namedSource, type SourceInput } from './sources/sources.ts';
 import { destroyStream } from './sources/take-streams.ts';
 
 /** The fields of a draft that are not options of {@link create}: its first argument, and on-disk keys. */
@@ -17,7 +17,10 @@ type NoOption = 'pathRoot' | 'sources' | 'announce-list' | 'created by' | 'creat
 /** The options of {@link create}: the fields of a draft, and the options of {@link TorrentCreate.generate}. */
 export interface CreateOptions extends GenerateOptions, Omit<TorrentCreateInput, NoOption> {}
 
-const FIELDS = Object.fromEntries(FIELD_NAMES.map((name) => [name, Unchecked]));
+/** The fields that the first argument stands for. */
+const CONTENT = ['pathRoot', 'sources'];
+const OTHERS = FIELD_NAMES.filter((name) => !CONTENT.includes(name));
+const FIELDS = Object.fromEntries(OTHERS.map((name) => [name, Unchecked]));
 /** The draft checks its fields itself. */
 const CREATE = { ...FIELDS, ...GENERATE } as OptionStructs<CreateOptions>;
 
@@ -79,7 +82,8 @@ function draftOf(content: unknown, options: CreateOptions): { generate(): Promis
 }
 
 function filesOf(content: unknown): Pick<TorrentCreateInput, 'pathRoot' | 'sources'> {
-  if (Array.isArray(content)) return { sources: content };
+  // A draft takes plain bytes for text.
+  if (Array.isArray(content)) return { sources: content.map(namedSource) as SourceInput[] };
   const pathRoot = pathOrNull(content);
   // An empty path would be the current folder, like a variable that is missing.
   if (pathRoot) return { pathRoot };
@@ -90,7 +94,7 @@ function filesOf(content: unknown): Pick<TorrentCreateInput, 'pathRoot' | 'sourc
 
 /** The content has one place: the first argument. */
 function requireNoContent(options: object | null | undefined): void {
-  for (const name of ['pathRoot', 'sources'])
+  for (const name of CONTENT)
     if (name in Object(options)) {
       const message = `${name} is not an option of create: give the path or the sources as its first argument.`;
       throw new MetainfoError('ERR_INVALID_ARGUMENT', message, { option: { [name]: null } });

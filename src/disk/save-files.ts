@@ -9,6 +9,7 @@ import { newBytes } from '../platform/node.ts';
 import { holdBeneath } from './beneath.ts';
 import {
   exists,
+  isGone,
   keepOwner,
   outputExists,
   renameExclusively,
@@ -134,9 +135,8 @@ class SavedFile implements Save {
     try {
       return await action();
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST') throw outputExists(target, error);
-      if (code === 'ENOENT') {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(target, error);
+      if (isGone(error as NodeJS.ErrnoException)) {
         const problem = 'its folder, or the temporary file in it, was deleted before the file was complete.';
         throw new MetainfoError('ERR_WRITE', `${target}: ${problem}`, { path: target, cause: error });
       }
@@ -148,6 +148,8 @@ class SavedFile implements Save {
 /** The files of one creation. */
 export class SaveGroup {
   readonly #files: SavedFile[] = [];
+  /** The folder, whatever path leads to it, and the name of each file. */
+  readonly #targets = new Set<string>();
   readonly #beneath: string | undefined;
 
   constructor(beneath: string | undefined) {
@@ -160,24 +162,27 @@ export class SaveGroup {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for two sources with one target; `ERR_OUTPUT_EXISTS`, `ERR_NOT_FOUND` for its folder, `ERR_NOT_A_FILE`, `ERR_PATH_OUTSIDE`
    */
   async addAll<File extends { saveTo?: SaveTarget }>(sources: readonly File[]): Promise<(File & { save?: Save })[]> {
-    const targets = new Set<string>();
     const added: (File & { save?: Save })[] = [];
-    for (const source of sources) {
-      const target = source.saveTo && path.resolve(source.saveTo.path);
-      if (target !== undefined && targets.has(target))
-        throw invalidArgument(`two sources are saved to ${target}: give one of them another saveTo`);
-      if (target !== undefined) targets.add(target);
+    for (const source of sources)
       added.push(source.saveTo ? { ...source, save: await this.#add(source.saveTo) } : source);
-    }
     return added;
   }
 
   async #add(target: SaveTarget): Promise<Save> {
+    const beneath = { beneath: this.#beneath };
     const folder = path.dirname(target.path);
-    const found = holdBeneath(folder, { beneath: this.#beneath }, (held) => stat(held));
-    await found.catch(throwSystemError(folder, 'write'));
-    if (target.force) await requireReplaceable(target.path);
-    else if (await exists(target.path)) throw outputExists(target.path);
+    // Numbers of Windows do not fit into a double.
+    const found = holdBeneath(folder, beneath, (held) => stat(held, { bigint: true }));
+    const status = await found.catch(throwSystemError(folder, 'write'));
+    if (!status.isDirectory())
+      throw fromSystemError(Object.assign(new Error('ENOTDIR'), { code: 'ENOTDIR' }), folder, 'write');
+    const key = [status.dev, status.ino, path.basename(target.path)].join(' ');
+    if (this.#targets.has(key))
+      throw invalidArgument(`two sources are saved to ${target.path}: give one of them another saveTo`);
+    this.#targets.add(key);
+    const isThere = await exists(target.path);
+    if (isThere) await requireReplaceable(target.path, beneath);
+    if (isThere && !target.force) throw outputExists(target.path);
     const file = new SavedFile(target, this.#beneath);
     this.#files.push(file);
     return file;

@@ -1,30 +1,33 @@
 /** The files to which sources are saved while they are hashed: their options, and the begin of saving. */
+import path from 'node:path';
 import { shown } from '../errors/errors.ts';
 import { absolutePath, pathOrNull } from '../errors/guard.ts';
 import type { SaveGroup, SaveTarget } from './save-files.ts';
 
 /** The options of a source. */
 interface SaveOptions {
-  saveTo?: string | URL | undefined;
+  saveTo?: string | URL | null | undefined;
   force?: boolean | undefined;
 }
 
 /** A problem of the options, after the field that has it. */
 export function saveProblem({ saveTo, force }: SaveOptions): [field: string, problem: string] | null {
-  if (saveTo !== undefined && !pathOrNull(saveTo))
-    return ['saveTo', `expected a path or a file: URL, got ${shown(saveTo)}`];
+  const target = pathOrNull(saveTo);
+  if (saveTo != null && !target) return ['saveTo', `expected a path or a file: URL, got ${shown(saveTo)}`];
+  if (target?.endsWith('/') || target?.endsWith(path.sep))
+    return ['saveTo', `expected the path of a file, got one that ends with a slash: ${shown(saveTo)}`];
   if (force === undefined || typeof force === 'boolean') return null;
   return ['force', `expected true or false, got ${shown(force)}`];
 }
 
 /** The options of a source, once they are checked: with an absolute path. */
 export function frozenSave({ saveTo, force }: SaveOptions): SaveOptions {
-  return saveTo === undefined ? {} : { saveTo: absolutePath(saveTo) as string, force };
+  return saveTo == null ? {} : { saveTo: absolutePath(saveTo) as string, force };
 }
 
 /** The target of frozen options. */
 export function saveTarget({ saveTo, force = false }: SaveOptions): { saveTo?: SaveTarget } {
-  return saveTo === undefined ? {} : { saveTo: { path: saveTo as string, force } };
+  return saveTo == null ? {} : { saveTo: { path: saveTo as string, force } };
 }
 
 /** The paths to which sources are saved. */

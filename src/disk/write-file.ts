@@ -46,7 +46,10 @@ export async function writeWhole(target: string, bytes: Uint8Array, options: Che
     if (addon && !target.endsWith('/') && (await wroteInGroup(addon, target, bytes, options))) return;
     await limiter.run(options.signal, () => writeRenamed(target, bytes, options));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(target, error);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+      await requireReplaceable(target, options);
+      throw outputExists(target, error);
+    }
     throw fromSystemError(error, target, 'write');
   }
 }
@@ -128,11 +131,18 @@ interface OwnedFile {
   chmod(mode: number): Promise<void>;
 }
 
-/** The file or folder that is to be replaced; null if there is none. */
+/**
+ * The file that is to be replaced; null if there is none.
+ *
+ * @throws {MetainfoError} `ERR_NOT_A_FILE` for a folder, a device and the like
+ */
 export async function replacedFile(target: string, options: Checked<BeneathOptions>): Promise<Owner | null> {
   const old = await statusOf(target, options);
-  if (old && !old.isFile() && !old.isDirectory()) throw replacesNoFile(target);
-  return old;
+  if (!old || old.isFile()) return old;
+  // Root could replace a device by renaming a file to its name.
+  const what = old.isDirectory() ? 'a folder' : 'a FIFO, socket or device';
+  const message = `${target} is ${what} and cannot be replaced: choose another output.`;
+  throw new MetainfoError('ERR_NOT_A_FILE', message, { path: target });
 }
 
 /** The name of a temporary file, which stays if the process is killed while the file has it. */
@@ -213,35 +223,25 @@ export async function exists(target: string): Promise<boolean> {
 }
 
 /** Returns null if the file does not exist. Throws every other error. */
-async function statusOf(file: string, options: Checked<BeneathOptions> = {}): Promise<Stats | null> {
+async function statusOf(file: string, options: Checked<BeneathOptions>): Promise<Stats | null> {
   return holdBeneath(file, options, (held) => stat(held)).catch((error) => {
     if (isGone(error)) return null;
     throw error;
   });
 }
 
-function isGone({ code }: NodeJS.ErrnoException): boolean {
+/** Whether a system call failed because a file, or a folder above it, is not there any more. */
+export function isGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /**
  * Checks, before the work for an output, that the file which it replaces is a file.
  *
- * @throws {MetainfoError} `ERR_WRITE` for a folder, `ERR_NOT_A_FILE` for a device and the like
+ * @throws {MetainfoError} `ERR_NOT_A_FILE` for a folder, a device and the like
  */
-export async function requireReplaceable(target: string): Promise<void> {
-  const status = await statusOf(target).catch(throwSystemError(target, 'write'));
-  if (status?.isDirectory()) {
-    const error = Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
-    throw fromSystemError(error, target, 'write');
-  }
-  if (status && !status.isFile()) throw replacesNoFile(target);
-}
-
-/** Root could replace a device by renaming a file to its name. */
-function replacesNoFile(target: string): MetainfoError {
-  const message = `${target} is a FIFO, socket or device and cannot be replaced: choose another output.`;
-  return new MetainfoError('ERR_NOT_A_FILE', message, { path: target });
+export async function requireReplaceable(target: string, options: Checked<BeneathOptions> = {}): Promise<void> {
+  await replacedFile(target, options).catch(throwSystemError(target, 'write'));
 }
 
 /** The error of an output that exists. */

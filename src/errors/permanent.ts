@@ -1,5 +1,5 @@
 /** Tells whether a failed job may succeed if it is tried again. */
-import { CATEGORIES, type ErrorCategory } from './category.ts';
+import { type ErrorCategory, errorCategory } from './category.ts';
 import { MetainfoError } from './errors.ts';
 
 /** The categories of failures that may pass: of the disk, the network, and resources that others hold. */
@@ -20,7 +20,7 @@ const LASTING: ReadonlySet<string | undefined> = new Set([
 /**
  * Whether a retry is pointless after this error: true for files that changed, are missing or cannot be read, and for invalid arguments,
  * plans and parts. False for failures that may pass: of the disk, the network or memory, and unknown ones. Some system errors come back
- * every time, such as ENAMETOOLONG: true.
+ * every time, such as ENAMETOOLONG: true. So does a source that gives something other than bytes.
  *
  * @param error What was thrown or rejected with.
  * @example
@@ -33,8 +33,7 @@ const LASTING: ReadonlySet<string | undefined> = new Set([
  */
 export function isPermanent(error: unknown): boolean {
   if (!(error instanceof MetainfoError)) return false;
-  // Another copy of this package may have newer codes, which have no category here.
-  if (!PASSING.includes(CATEGORIES[error.code]) || error.code === 'ERR_UNREADABLE') return true;
+  if (!PASSING.includes(errorCategory(error)) || error.code === 'ERR_UNREADABLE') return true;
   const isOfDisk = error.code === 'ERR_READ' || error.code === 'ERR_WRITE';
   return isOfDisk && LASTING.has((error.cause as NodeJS.ErrnoException | undefined)?.code);
 }

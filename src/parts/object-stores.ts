@@ -82,7 +82,8 @@ export function webStore(url: string | URL, options: WebStoreOptions = {}): Part
   const checked = checkOptions(options, PATIENCE, { example: '{ retries: 2 }' });
   const text = url instanceof URL ? url.href : url;
   // The URL may be a password.
-  if (!/^https?:\/\//i.test(text)) throw invalidArgument('the URL of a store is not of the form https://HOST/PATH/');
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw invalidArgument('the URL of a store is not of the form https://HOST/PATH/');
   if (/[?#]/.test(text))
     throw invalidArgument('the URL of a store has no query and no fragment: remove ? or # from it');
   const { href, authorization } = parseWebUrl(`${text.replace(/\/+$/, '')}/x`);

@@ -175,7 +175,11 @@ export function folderStore(folder: string | URL): PartStore {
 
 /** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_READ`, `ERR_UNREADABLE` */
 async function* listFolder(root: string): AsyncGenerator<StoredObject> {
-  for (const plan of await readdir(root, { withFileTypes: true }).catch(throwSystemError(root, 'read'))) {
+  const plans = await readdir(root, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTDIR') throw fromSystemError(error, root, 'read');
+    throw new MetainfoError('ERR_NOT_FOUND', `${root}: it is not a folder.`, { path: root, cause: error });
+  });
+  for (const plan of plans) {
     // A link would lead to files of others.
     if (!plan.isDirectory() || !PLAN_ID.test(plan.name)) continue;
     const folder = path.join(root, plan.name);

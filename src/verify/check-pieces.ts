@@ -73,7 +73,10 @@ export type Hashing = Pick<PieceCheck, 'engine' | 'version' | 'resources' | 'opt
 };
 
 /** @internal @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
-export function hashingOf(torrent: Torrent, options: CheckOptions): Hashing {
+export function hashingOf<Options extends CheckOptions>(
+  torrent: Torrent,
+  options: Options,
+): Hashing & { options: Options } {
   const { engine = defaultEngine() } = options;
   const version = versionOf(torrent, options.version);
   const selected = options.files ? selectionOf(torrent, options.files) : null;

@@ -6,7 +6,7 @@ import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { factsOf, type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
-import { hashingOf } from './check-pieces.ts';
+import { type Hashing, hashingOf } from './check-pieces.ts';
 import { chooseMoved } from './choose-moved.ts';
 import { collectCandidates, type Search } from './collect-candidates.ts';
 import { type ContentPlace, placeAt, placeOf, targetOf } from './content-place.ts';
@@ -121,12 +121,12 @@ export async function findMoved(
   checkArgument('torrent', torrent, AnyTorrent);
   const path = checkedPath(content);
   const folders = checkArgument<readonly unknown[]>('folders', searched, List).map(checkedPath);
-  const checked = checkOptions(options, FIND);
+  const hashing = hashingOf(torrent, checkOptions(options, FIND));
   return track('findMoved', async (job) => {
     // Before the verification, which may take hours. Without missing files, nothing else would look at the folders.
     await requireFolders(folders);
-    const indexOf = (slot: Slot) => FolderIndex.of(folders, { signal: checked.signal, slot });
-    return find(torrent, path, indexOf, checked, job);
+    const indexOf = (slot: Slot) => FolderIndex.of(folders, { signal: hashing.options.signal, slot });
+    return find(torrent, path, indexOf, hashing, job);
   });
 }
 
@@ -137,8 +137,8 @@ export async function findIndexed(
   index: FolderIndex,
   options: FindMovedOptions,
 ): Promise<FoundContent> {
-  const checked = checkOptions(options, FIND);
-  return track('findMoved', (job) => find(torrent, path, async () => index, checked, job));
+  const hashing = hashingOf(torrent, checkOptions(options, FIND));
+  return track('findMoved', (job) => find(torrent, path, async () => index, hashing, job));
 }
 
 /** @param indexOf Gives the folders once something is missing. */
@@ -146,12 +146,13 @@ async function find(
   torrent: Torrent,
   path: string,
   indexOf: (slot: Slot) => Promise<FolderIndex>,
-  options: Checked<FindMovedOptions>,
+  hashing: Hashing & { options: Checked<FindMovedOptions> },
   job: Job,
 ): Promise<FoundContent> {
+  const { options } = hashing;
   const real = await realPath(path).catch(() => null);
   const place = real === null ? placeAt(torrent, path) : await placeOf(torrent, real);
-  const report = real === null ? nothingOf(torrent, options) : await verifyInQueue(torrent, path, options, job);
+  const report = real === null ? nothingOf(torrent, hashing) : await verifyInQueue(torrent, path, hashing, job);
   const files = reportedFiles(torrent.files, report) as NonNullable<ReturnType<typeof reportedFiles>>;
   return jobLimiter.run(options.signal, async (slot) => {
     job.begin();
@@ -164,8 +165,7 @@ async function find(
 }
 
 /** The report of content that does not exist. */
-function nothingOf(torrent: Torrent, options: FindMovedOptions): VerifyReport {
-  const { selected, version } = hashingOf(torrent, options);
+function nothingOf(torrent: Torrent, { selected, version }: Hashing): VerifyReport {
   const map = pieceLayoutOf(torrent, version);
   const matched = missingFiles(torrent);
   matched.select(selected);

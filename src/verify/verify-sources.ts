@@ -47,10 +47,10 @@ export async function verifySources(
 ): Promise<VerifyReport> {
   const { hashing, files } = checkedInput(torrent, content, checkedOptions);
   const { options } = hashing;
-  const streams = takeStreams(files);
-  try {
-    const verifyNow = (job: Job) =>
-      jobLimiter.run(options.signal, async (slot) => {
+  const verifyNow = async (job: Job) => {
+    const streams = takeStreams(files);
+    try {
+      const report = await jobLimiter.run(options.signal, async (slot) => {
         job.begin();
         job.describe(factsOf(torrent));
         const sources = files.map(withData);
@@ -67,13 +67,14 @@ export async function verifySources(
           (check, ...pieces) => watch(() => hashSources({ ...check, matched }, ...pieces), options),
         );
       });
-    const report = await track('verify', verifyNow);
-    streams.release();
-    return report;
-  } catch (error) {
-    streams.destroy();
-    throw error;
-  }
+      streams.release();
+      return report;
+    } catch (error) {
+      streams.destroy();
+      throw error;
+    }
+  };
+  return track('verify', verifyNow);
 }
 
 /** A stream that has failed already: its file is unreadable, as if it failed while it is read. */
@@ -116,8 +117,7 @@ function sourcesOf(torrent: Torrent, content: VerifySources): Source[] {
   if (list.length > 0) checkSources(list, issues);
   const [issue] = issues.finish();
   if (issue) throw invalidArgument(`${issue.path.join('.')}: ${issue.message}`);
-  if (list.some(({ saveTo }) => saveTo !== undefined))
-    throw invalidArgument('saveTo is for creations: verify saves nothing');
+  if (list.some(({ saveTo }) => saveTo != null)) throw invalidArgument('saveTo is for creations: verify saves nothing');
   return frozenSources(list);
 }
 

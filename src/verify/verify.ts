@@ -8,7 +8,6 @@ import { untilAbort } from '../errors/cancel.ts';
 import {
   type Checked,
   checkArgument,
-  checkedPath,
   checkOptions,
   Flag,
   type OptionStructs,
@@ -21,7 +20,7 @@ import { systemPath } from '../hash/system-path.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { factsOf, type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
-import { CHECK, type CheckOptions, diskPathAt, hashingOf, verifyMatched } from './check-pieces.ts';
+import { CHECK, type CheckOptions, diskPathAt, type Hashing, hashingOf, verifyMatched } from './check-pieces.ts';
 import { matchFiles } from './match-files.ts';
 import type { MatchedFiles } from './matched-files.ts';
 import type { VerifyReport } from './report.ts';
@@ -49,7 +48,7 @@ export const VERIFY = { ...CHECK, followOutside: Flag, beneath: Path } satisfies
  *
  * Sources are read in the torrent's order: v1 content one after another, v2 and hybrid content four sources at once, so no stream may wait
  * for a later one. A source that fails makes its file `unreadable`, and a stream that is too short or too long makes it `wrong-size`. A
- * source that the torrent does not have is an extra file. Streams that are not needed, and all streams of a verification that fails or is
+ * source that the torrent does not have is an extra file. The torrent says how long a stream must be, so its `size` is ignored. Streams that are not needed, and all streams of a verification that fails or is
  * cancelled, are destroyed.
  *
  * @param torrent The torrent to verify against.
@@ -86,24 +85,23 @@ export async function verify(
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
   checkArgument('torrent', torrent, AnyTorrent);
-  const isPath = typeof content !== 'object' || content === null || pathOrNull(content) !== null;
-  if (!isPath) return verifyLater(torrent, content as VerifySources, options);
-  const place = checkedPath(content);
-  const checked = checkOptions(options, VERIFY);
-  return track('verify', (job) => verifyInQueue(torrent, place, checked, job));
+  // An empty path is a variable that is missing.
+  const place = pathOrNull(content);
+  if (!place) return verifyLater(torrent, content as VerifySources, options);
+  // Calls with invalid arguments are no jobs.
+  const hashing = hashingOf(torrent, checkOptions(options, VERIFY));
+  return track('verify', (job) => verifyInQueue(torrent, place, hashing, job));
 }
 
+/** @internal How files on disk are verified. */
+export type FileHashing = Hashing & { options: Checked<VerifyOptions> };
+
 /** @internal Verifies, as a job or as a step of one. */
-export function verifyInQueue(
-  torrent: Torrent,
-  path: string,
-  options: Checked<VerifyOptions>,
-  job: Job,
-): Promise<VerifyReport> {
-  return jobLimiter.run(options.signal, (slot) => {
+export function verifyInQueue(torrent: Torrent, path: string, hashing: FileHashing, job: Job): Promise<VerifyReport> {
+  return jobLimiter.run(hashing.options.signal, (slot) => {
     job.begin();
     job.describe(factsOf(torrent));
-    return verifyInSlot(torrent, path, options, slot);
+    return verifyInSlot(torrent, path, hashing, slot);
   });
 }
 
@@ -118,16 +116,9 @@ async function verifyLater(torrent: Torrent, content: VerifySources, options: Ve
   }
 }
 
-async function verifyInSlot(
-  torrent: Torrent,
-  path: string,
-  options: Checked<VerifyOptions>,
-  slot: Slot,
-): Promise<VerifyReport> {
-  const { signal, followOutside, beneath } = options;
-  // Fail for bad options before the scan.
-  const hashing = hashingOf(torrent, options);
-  const short = await verifyShort(torrent, path, { ...hashing, options });
+async function verifyInSlot(torrent: Torrent, path: string, hashing: FileHashing, slot: Slot): Promise<VerifyReport> {
+  const { signal, followOutside, beneath } = hashing.options;
+  const short = await verifyShort(torrent, path, hashing);
   if (short) return short;
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();

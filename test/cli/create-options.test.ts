@@ -132,7 +132,7 @@ describe('the magnet link of metainfo create', () => {
       ['album/a.txt', 1, /a\.txt is one of the torrent's files.*ERR_OUTPUT_IS_INPUT/],
       ['-', 2, /--link-file needs the name of a file/],
       ['here/album.torrent', 2, /cannot hold both/],
-      ['folder', 1, /is a folder.*ERR_WRITE/],
+      ['folder', 1, /is a folder and cannot be replaced.*ERR_NOT_A_FILE/],
       ['/dev/null', 1, /ERR_NOT_A_FILE/],
     ];
     const content = await bytesOf(cwd, 'album/a.txt');

@@ -195,6 +195,8 @@ describe('metainfo store', () => {
     assert.deepEqual([dry.code, dry.stdout], [0, 'store: would delete 1 plan, 3 objects, 3 KiB\n']);
     const wrong = await run('prune', '--older', '7 days');
     assert.deepEqual([wrong.code, /Expected a duration such as/.test(wrong.stderr)], [2, true]);
+    const bare = await run('prune', '--older', '7');
+    assert.deepEqual([bare.code, /Expected a duration with its unit/.test(bare.stderr)], [2, true]);
     const pruned = await run('prune', '--older', '7d', '--json');
     const { deleted, ...rest } = JSON.parse(pruned.stdout);
     assert.deepEqual(rest, { store: 'store', dryRun: false, plans: 1, objects: 3, size: 3072, kept: 1 });
@@ -209,6 +211,16 @@ describe('metainfo store', () => {
     const cwd = await temporaryFolder(t);
     const missing = await metainfo(['store', 'ls', '--store', 'none'], { cwd });
     assert.deepEqual([missing.code, /none: no such file or folder.*\[ERR_NOT_FOUND\]/.test(missing.stderr)], [1, true]);
+    const early = await metainfo(['store', 'prune', '--older', '7d', '--store', 'none'], { cwd });
+    assert.deepEqual([early.code, early.stdout], [0, 'none: no store yet\n']);
+    await writeTree(cwd, { file: 'x' });
+    const file = await metainfo(['store', 'ls', '--store', 'file'], { cwd });
+    assert.deepEqual([file.code, /file: it is not a folder/.test(file.stderr)], [1, true]);
+    for (const store of ['https:/me:geheim@host/a', 'S3:me:geheim', 'https://h:99999/x']) {
+      const { code, stdout, stderr } = await metainfo(['store', 'ls', '--store', store], { cwd });
+      assert.deepEqual([code, stdout, /https:\/\/HOST\/PATH\//.test(stderr)], [2, '', true]);
+      assert.doesNotMatch(stderr, /geheim|x\/x/);
+    }
     const web = await metainfo(['store', 'ls', '--store', 'https://me:geheim@host/a'], { cwd });
     assert.equal(web.code, 2);
     assert.match(web.stderr, /A web server cannot list its objects/);
@@ -225,7 +237,7 @@ describe('metainfo store', () => {
     assert.deepEqual([plans.length, objects, size], [2, 3, 3072]);
     s3.handle = ({ request, response, pass }) =>
       request.method === 'DELETE' && request.url?.includes(OTHER) ? response.writeHead(403).end() : void pass();
-    const failed = await run('store', 'prune', '--older', '0', ...store);
+    const failed = await run('store', 'prune', '--older', '0s', ...store);
     assert.equal(failed.code, 75);
     assert.match(
       failed.stderr,
@@ -233,7 +245,7 @@ describe('metainfo store', () => {
     );
     s3.handle = null;
     assert.equal(
-      (await run('store', 'prune', '--older', '0', ...store)).stdout,
+      (await run('store', 'prune', '--older', '0s', ...store)).stdout,
       's3://jobs/a b: deleted 1 plan, 1 object, 1 KiB\n',
     );
     assert.ok(s3.requests.every((line) => !/^DELETE .*other$/.test(line)));

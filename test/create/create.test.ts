@@ -100,6 +100,7 @@ describe('create', () => {
     ['album', { piece_length: 1 }, /did you mean pieceLength\?$/],
     ['album', { nProcesses: 1 }, /did you mean threads\?$/],
     ['album', { 'creation date': 0 }, /unknown option "creation date"/],
+    ['album', { foo: 1 }, /^unknown option "foo": expected one of (?!.*(sources|pathRoot))/],
     ['album', { version: 'v3' }, /version must be v1, v2 or hybrid/],
     ['album', { threads: 0 }, /threads must be/],
     ['album', null, /options must be an object/],

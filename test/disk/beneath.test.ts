@@ -86,7 +86,10 @@ describe('a path that must stay in a folder', () => {
       await assert.rejects(writeWhole(gone, BYTES, options), { code: 'ERR_NOT_FOUND', path: gone });
       await assert.rejects(readWithin(folder, 2 ** 20, options), { code: 'ERR_NOT_A_FILE', path: folder });
       await assert.rejects(writeWhole(file, BYTES, options), { code: 'ERR_OUTPUT_EXISTS', path: file });
-      await assert.rejects(writeWhole(folder, BYTES, { force: true, ...options }), { code: 'ERR_WRITE', path: folder });
+      await assert.rejects(writeWhole(folder, BYTES, { force: true, ...options }), {
+        code: 'ERR_NOT_A_FILE',
+        path: folder,
+      });
       const missing = { beneath: path.join(root, 'missing') };
       await assert.rejects(readWithin(file, 100, missing), { code: 'ERR_NOT_FOUND', path: missing.beneath });
       assert.deepEqual(await readdir(folder), ['a']);

@@ -18,7 +18,6 @@ const PASSING: readonly MetainfoErrorCode[] = [
   'ERR_PART_MISSING',
   'ERR_QUEUE',
   'ERR_READ',
-  'ERR_SOURCE',
   'ERR_WRITE',
 ];
 
@@ -44,6 +43,8 @@ describe('isPermanent', () => {
 
   it('is true for invalid torrents and damaged parts, and false for missing parts and unknown errors', () => {
     assert.equal(isPermanent(new ValidationError([])), true);
+    // Without a cause, a source gave something other than bytes.
+    assert.equal(isPermanent(new MetainfoError('ERR_SOURCE', 'x', { cause: new Error('reset') })), false);
     assert.equal(isPermanent(new PartError('ERR_PART', 'damaged', [1])), true);
     assert.equal(isPermanent(new PartError('ERR_PART_MISSING', 'missing', [1])), false);
     for (const error of [

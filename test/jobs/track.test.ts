@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFile } from 'node:child_process';
 import { tracingChannel } from 'node:diagnostics_channel';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import {
@@ -141,8 +142,33 @@ describe('the tracing channel metainfo:job', () => {
   });
 
   it('does not report calls with invalid arguments, which never become jobs', async () => {
-    const seen = await watched(() => assert.rejects(verify({} as Torrent, '.'), { code: 'ERR_INVALID_ARGUMENT' }));
+    const torrent = await memory(100).generate();
+    const source = { path: 'a', data: Buffer.alloc(100) };
+    const seen = await watched(async () => {
+      const calls = [
+        verify({} as Torrent, '.'),
+        verify(torrent, ''),
+        verify(torrent, '.', { files: ['absent'] }),
+        verify(torrent, [source], { files: ['absent'] }),
+        findMoved(torrent, '.', [], { files: ['absent'] }),
+      ];
+      await Promise.all(calls.map((call) => assert.rejects(call, { code: 'ERR_INVALID_ARGUMENT' })));
+    });
     assert.deepEqual(seen, []);
+  });
+
+  it('reports verifications of streams that were read before, as creations', async () => {
+    const torrent = await memory(100).generate();
+    const data = Readable.from([Buffer.alloc(100)]);
+    await verify(torrent, data);
+    const seen = await watched(async () => {
+      await assert.rejects(verify(torrent, data), { code: 'ERR_SOURCE' });
+      await assert.rejects(new TorrentCreate({ sources: [{ path: 'a', data }] }).generate(), { code: 'ERR_SOURCE' });
+    });
+    assert.deepEqual(ended(seen), [
+      ['verify', null, null, null],
+      ['create', null, null, null],
+    ]);
   });
 
   it('tells how long a job has waited, and null if it was cancelled while it waited', async () => {

@@ -111,8 +111,9 @@ describe('torrent.write', () => {
 
   it('keeps a folder', async () => {
     await mkdir(target);
-    await assert.rejects(torrent.write(target), { code: 'ERR_OUTPUT_EXISTS' });
-    await assert.rejects(torrent.write(target, { force: true }), { code: 'ERR_WRITE', path: target });
+    const message = `${target} is a folder and cannot be replaced: choose another output.`;
+    for (const force of [false, true])
+      await assert.rejects(torrent.write(target, { force }), { code: 'ERR_NOT_A_FILE', path: target, message });
     assert.deepEqual(await readdir(folder), ['x.torrent']);
   });
 

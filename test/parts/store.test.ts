@@ -71,7 +71,7 @@ describe('folderStore', () => {
     // A folder in the place of the file: nobody can rename a file over it.
     await mkdir(path.join(folder, ID, '1.part'));
     await writeFile(path.join(folder, ID, '1.part/x'), '');
-    await assert.rejects(store.put(ID, 1, Buffer.from('new')), { code: 'ERR_WRITE' });
+    await assert.rejects(store.put(ID, 1, Buffer.from('new')), { code: 'ERR_NOT_A_FILE' });
     await writeFile(path.join(folder, 'cd'.repeat(32)), 'a file where a folder should be');
     await assert.rejects(store.put('cd'.repeat(32), 0, Buffer.from('new')), { code: 'ERR_WRITE' });
     assert.deepEqual((await readdir(path.join(folder, ID))).sort(), ['0.part', '1.part']);

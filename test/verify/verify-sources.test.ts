@@ -250,7 +250,8 @@ describe('verify of sources', () => {
     await rejects(data, 'ERR_INVALID_ARGUMENT', /a single source, but the torrent has 3 files/);
     await rejects({}, 'ERR_INVALID_ARGUMENT', /a path, a source or a list of sources/);
     await rejects(new Map(), 'ERR_INVALID_ARGUMENT', /a path, a source or a list/);
-    await rejects(null, 'ERR_INVALID_ARGUMENT', /path/);
+    for (const none of [null, undefined, ''])
+      await rejects(none, 'ERR_INVALID_ARGUMENT', /a path, a source or a list of sources, not (null|nothing|"")/);
     await rejects([data], 'ERR_INVALID_ARGUMENT', /sources\.0\.path: expected a path/);
     await rejects([{ path: '../a', data }], 'ERR_INVALID_ARGUMENT', /expected a relative path/);
     await rejects([{ path: 'a', data: 'text' }], 'ERR_INVALID_ARGUMENT', /sources\.0\.data: expected bytes/);
@@ -297,6 +298,7 @@ describe('verify of sources', () => {
     const other = new File([content], 'copy.mkv', { lastModified: 1234 });
     for (const data of [content, new Blob([content]), Readable.from([content]), other] as SourceData[])
       assert.ok((await verify(torrent, data)).ok);
+    assert.ok((await verify(torrent, [{ path: 'film.mkv', data: Readable.from([content]), size: 10 }])).ok);
     assert.equal((await verify(torrent, other)).files[0]?.mtimeMs, 1234);
     const named = new File([content], 'film.mkv');
     assert.deepEqual(statuses(await verify(torrent, [named])), ['complete']);

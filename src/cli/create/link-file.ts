@@ -32,8 +32,8 @@ export async function requireLinkFile(
   if ((await realFile(linkFile)) === (await realFile(target)))
     throw invalidArgument(`${linkFile} cannot hold both the torrent and its magnet link`);
   if (!(await exists(linkFile))) return;
-  if (!force) throw outputExists(linkFile);
   await requireReplaceable(linkFile);
+  if (!force) throw outputExists(linkFile);
   const replaced = await realpath(linkFile);
   const isFree = !(await holdsNoLink(linkFile));
   for (const entry of paths) {

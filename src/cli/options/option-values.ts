@@ -126,6 +126,11 @@ export function parseDuration(text: string): number {
     : Number(number) * (DURATIONS[unit] as number);
 }
 
+/** Parses a duration for a deletion, which must have a unit: a bare number may be meant as days. */
+export function parseAge(text: string): number {
+  return /^\d+$/.test(text) ? refuse('Expected a duration with its unit, such as 12h or 7d.') : parseDuration(text);
+}
+
 /** The path with the home folder for `~`: no shell expands that in a configuration file, in a list of jobs or after `=`. */
 function withHome(text: string): string {
   if (!/^~(?=[\\/]|$)/.test(text)) return text;

@@ -170,8 +170,8 @@ export async function requireWritable(
   const file = path.join(folder, path.basename(target));
   if (output === undefined) return { file, isNew: false };
   const isThere = await exists(target);
-  if (isThere && !force) throw outputExists(target);
   if (isThere) await requireReplaceable(target);
+  if (isThere && !force) throw outputExists(target);
   return { file, isNew: !isThere && !force };
 }
 

@@ -25,11 +25,23 @@ export interface PruneOptions extends StoreOptions {
 /** Objects that are deleted at once. */
 const DELETED_AT_ONCE = 16;
 
-async function openStore(text: string): Promise<{ name: string; store: PartStore; plans: StoredPlan[] }> {
+interface OpenStore {
+  name: string;
+  store: PartStore;
+  plans: StoredPlan[];
+}
+
+/** @param isNew Called for a folder that does not exist, which counts as empty. Without it, that is an error. */
+async function openStore(text: string, isNew?: () => void): Promise<OpenStore> {
   const store = storeOf(text);
   if (!store.list)
     throw invalidArgument('A web server cannot list its objects: delete old ones on the server, or use a folder or S3');
-  return { name: printable(nameOfStore(text)), store, plans: await storedPlans(store.list) };
+  const plans = await storedPlans(store.list).catch((error: { cause?: NodeJS.ErrnoException }) => {
+    if (!isNew || error.cause?.code !== 'ENOENT') throw error;
+    isNew();
+    return [];
+  });
+  return { name: printable(nameOfStore(text)), store, plans };
 }
 
 /** Lists the plans and batches of a store. */
@@ -47,7 +59,12 @@ export async function listStore(options: StoreOptions, signal: AbortSignal): Pro
 /** Deletes the plans and batches of a store that are older than some milliseconds. */
 export async function pruneStore(options: PruneOptions, signal: AbortSignal): Promise<void> {
   const { older, dryRun = false } = options;
-  const { name, store, plans } = await untilAbort(signal, openStore(options.store));
+  let isNew = false;
+  // A daily job may run before the first plan is stored.
+  const opening = openStore(options.store, () => {
+    isNew = true;
+  });
+  const { name, store, plans } = await untilAbort(signal, opening);
   const now = Date.now();
   const old = plans.filter(({ mtimeMs }) => now - mtimeMs >= older);
   const failures: unknown[] = [];
@@ -74,7 +91,8 @@ export async function pruneStore(options: PruneOptions, signal: AbortSignal): Pr
   }
   if (failure) throw failure;
   const result = { store: name, dryRun, deleted: old.map(describe), ...total, kept: plans.length - total.plans };
-  await writeResult(options, result, [`${name}: ${dryRun ? 'would delete' : 'deleted'} ${what}`]);
+  const text = isNew ? 'no store yet' : `${dryRun ? 'would delete' : 'deleted'} ${what}`;
+  await writeResult(options, result, [`${name}: ${text}`]);
 }
 
 interface Amount {

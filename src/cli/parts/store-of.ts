@@ -9,6 +9,10 @@ import { folderStore, type PartStore } from '../../parts/store.ts';
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; its message has no credentials
  */
 export function storeOf(text: string): PartStore {
+  if (/^(s3|https?):(?!\/\/)/i.test(text))
+    throw invalidArgument(
+      'a part store that is a URL has // after its scheme: s3://BUCKET/PREFIX or https://HOST/PATH/',
+    );
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) return folderStore(text);
   if (scheme === 's3') return s3Store(text);

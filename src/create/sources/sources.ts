@@ -49,13 +49,13 @@ export interface Source {
   /** The content. */
   data: SourceData;
   /**
-   * A file to which the content goes while it is hashed: a path or a `file:` URL, in a folder that exists. The files of all sources get
+   * A file to which the content goes while it is hashed: a path or a `file:` URL, in a folder that exists; null for none. The files of all sources get
    * their names when the torrent is complete. If the creation fails or is cancelled, none of them stays, but a file that was replaced
    * before another one failed is not restored.
    *
    * @default none
    */
-  saveTo?: string | URL | undefined;
+  saveTo?: string | URL | null | undefined;
   /**
    * Let `saveTo` replace an existing file, instead of failing with `ERR_OUTPUT_EXISTS`.
    *
@@ -125,12 +125,12 @@ export function checkSources(sources: unknown, issues: Issues): void {
 type Problem = [field: string, problem: string] | [problem: string];
 
 function problemOf(source: Partial<Source> | null): Problem | null {
-  if (source === null || typeof source !== 'object') return [`expected a source, got ${shown(source)}`];
+  if (source === null || typeof source !== 'object') return ['expected a source'];
   return pathProblem(source.path) ?? sizeProblem(source) ?? saveProblem(source);
 }
 
 function pathProblem(path: unknown): Problem | null {
-  if (typeof path !== 'string') return ['path', `expected a path, got ${shown(path)}`];
+  if (typeof path !== 'string') return ['path', `expected a path or data with a name, got ${shown(path)}`];
   const unsafe = path
     .split('/')
     .map(unsafeComponent)

@@ -51,10 +51,10 @@ describe('a File', () => {
   });
 
   it('is told from a Blob, which needs a path', async () => {
-    for (const source of [new Blob(['x']), { data: new Blob(['x']) }, { data: bytes('x') }])
+    for (const source of [new Blob(['x']), { data: new Blob(['x']) }, { data: bytes('x') }, Buffer.from('x')])
       await assert.rejects(create([source as SourceInput]), {
         code: 'ERR_VALIDATION',
-        message: /sources\.0\.path: expected a path, got nothing/,
+        message: /sources\.0\.path: expected a path or data with a name, got nothing/,
       });
   });
 });

@@ -98,7 +98,9 @@ describe('saveTo', () => {
       ['there.bin', 'ERR_OUTPUT_EXISTS'],
       ['link', 'ERR_OUTPUT_EXISTS'],
       ['absent/x', 'ERR_NOT_FOUND'],
-      ['album', 'ERR_WRITE', {}, true],
+      ['there.bin/x', 'ERR_NOT_FOUND'],
+      ['album', 'ERR_NOT_A_FILE'],
+      ['album', 'ERR_NOT_A_FILE', {}, true],
       ['../x', 'ERR_PATH_OUTSIDE', { beneath: folder }],
     ];
     for (const [saveTo, code, options = {}, force = false] of cases) {
@@ -122,18 +124,29 @@ describe('saveTo', () => {
 
   it('rejects other values, and one file for two sources', async (t) => {
     const data = Buffer.from('x');
-    for (const saveTo of ['', 5, null, 'a\0b', new URL('http://x/y')])
+    for (const saveTo of ['', 5, 'a\0b', new URL('http://x/y')])
       await assert.rejects(create([{ path: 'a', data, saveTo: saveTo as string }]), {
         code: 'ERR_VALIDATION',
         message: /sources\.0\.saveTo: expected a path/,
       });
+    await assert.rejects(create([{ path: 'a', data, saveTo: 'new/' }]), { message: /ends with a slash: "new\/"/ });
     await assert.rejects(create([{ path: 'a', data, force: 1 as never }]), { code: 'ERR_VALIDATION' });
-    const saveTo = path.join(await temporaryFolder(t), 'x');
+    assert.equal((await create([{ path: 'a', data, saveTo: null }])).totalSize, 1);
+    const folder = await temporaryFolder(t);
+    const saveTo = path.join(folder, 'x');
     const twice = ['a', 'b'].map((at) => ({ path: at, data, saveTo }));
     await assert.rejects(create(twice, { name: 'n' }), {
       code: 'ERR_INVALID_ARGUMENT',
       message: /two sources are saved/,
     });
+    await symlink(folder, path.join(folder, 'link'));
+    const linked = [saveTo, path.join(folder, 'link/x')].map((to, i) => ({
+      path: `${i}`,
+      data,
+      saveTo: to,
+      force: true,
+    }));
+    await assert.rejects(create(linked, { name: 'n' }), { message: /two sources are saved/ });
     const reader = { size: 1, etag: 'x', read: async () => data };
     const draft = new TorrentCreate({ sources: [{ path: 'a', data: reader, saveTo }] });
     await assert.rejects(planParts(draft), { code: 'ERR_INVALID_ARGUMENT' });
@@ -224,12 +237,18 @@ describe('saveTo', () => {
     const saveTo = path.join(saves, 'a');
     // The buffer keeps short content until its end, so the temporary file of long content alone is there in the meantime.
     for (const size of [1000, 300_000])
-      for (const beneath of [undefined, folder]) {
+      for (const [beneath, isReplaced] of [
+        [undefined, false],
+        [undefined, true],
+        [folder, false],
+      ] as const) {
+        await rm(saves, { force: true });
         await mkdir(saves);
         async function* upload() {
           yield noise(size);
           if (size > 1000) while ((await readdir(saves)).length === 0) await new Promise(setImmediate);
           await rm(saves, { recursive: true });
+          if (isReplaced) await writeFile(saves, '');
           yield noise(size);
         }
         const job = create([{ path: 'a', data: upload(), saveTo }], { pieceLength: 2 ** 14, beneath });
@@ -238,7 +257,7 @@ describe('saveTo', () => {
           path: saveTo,
           message: `${saveTo}: its folder, or the temporary file in it, was deleted before the file was complete.`,
         });
-        await assert.rejects(stat(saves), { code: 'ENOENT' });
+        if (!isReplaced) await assert.rejects(stat(saves), { code: 'ENOENT' });
       }
   });
 
