@@ -24,6 +24,9 @@ export interface ProcessStats {
   memory: number;
 }
 
+/** Bytes that were reported last: a speed test takes its bytes off before it hashes them, and counters must not fall. */
+let reported = 0;
+
 /**
  * Tells what this process does now, and what it has done since its start. It takes some microseconds, waits for nothing and loads
  * nothing, so it suits the gauges of a metrics library, and a server that refuses requests while many jobs wait.
@@ -50,12 +53,13 @@ export function processStats(): ProcessStats {
   const native = loadedAddon()?.usage() ?? { threads: 0, memory: 0, waiting: 0, bytes: 0 };
   // A job may wait with several hash jobs.
   const waiting = Math.min(active, jobLimiter.waiting + native.waiting + nodeEngineUse.waiting);
+  reported = Math.max(reported, native.bytes + hashedHere.bytes);
   return {
     running: active - waiting,
     waiting,
     ended,
     failures: Object.fromEntries(failures),
-    bytes: native.bytes + hashedHere.bytes,
+    bytes: reported,
     threads: native.threads,
     memory: native.memory,
   };

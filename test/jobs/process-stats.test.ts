@@ -76,6 +76,13 @@ describe('processStats', () => {
     for (const [bytes, run] of jobs) assert.deepEqual(await change(run), { ended: 1, bytes, failures: {} });
   });
 
+  it('does not count the speed test of a plan', async () => {
+    for (const engine of [undefined, nodeEngine()]) {
+      const run = async () => assert.ok(((await memory(100).plan({ engine })).bytesPerSecond as number) > 0);
+      assert.deepEqual(await change(run), { ended: 0, bytes: 0, failures: {} });
+    }
+  });
+
   it('counts failures by code', async () => {
     const missing = () =>
       assert.rejects(new TorrentCreate({ pathRoot: '/nowhere/at/all' }).generate(), { code: 'ERR_NOT_FOUND' });
