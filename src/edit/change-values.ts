@@ -16,7 +16,6 @@ import {
   NewDate,
   sparse,
   TrackerTiers,
-  Url,
 } from '../model/primitives.ts';
 import { addFailures } from '../model/rules/rules.ts';
 import { toInfohash } from '../model/value-fields.ts';
@@ -30,7 +29,8 @@ const Name = refine(Text, 'unsafe_path', (name) => {
   return problem === null || `${problem} cannot be the name of a torrent`;
 });
 
-const Replacements = list(type({ from: Url, to: Text }));
+const OldText = refine(AnyText, 'empty', (text) => text !== '' || 'expected a text that is not empty');
+const Replacements = list(type({ from: OldText, to: Text }));
 
 const VALUES = sparse(
   type({

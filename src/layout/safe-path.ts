@@ -6,7 +6,7 @@ import { isDeviceName, WINDOWS_CHARACTERS } from './windows-names.ts';
 /** Returns why a name cannot be a path component in a torrent; null if it can. */
 export function unsafeComponent(name: string): string | null {
   if (name === '') return 'an empty name';
-  if (name === '.' || name === '..') return `the name ${name}`;
+  if (name === '.' || name === '..') return 'a name of dots';
   if (name.includes('/')) return 'a name with a slash';
   if (name.includes('\0')) return 'a name with a NUL';
   // Windows reads a drive letter only in `C:` and `C:\x`.

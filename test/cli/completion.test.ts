@@ -128,6 +128,9 @@ describe('completion in bash', { skip: skipBash }, () => {
     const cwd = await withScript(t, 'bash');
     assert.deepEqual(await askBash(cwd, 'create', 'album', '--torrent-version', ''), ['v1', 'v2', 'hybrid']);
     assert.deepEqual(await askBash(cwd, 'create', '-k', 'v'), ['v1', 'v2']);
+    assert.deepEqual(await askBash(cwd, 'verify', '--link', ''), ['hard', 'symlink', 'reflink', 'copy']);
+    assert.deepEqual(await askBash(cwd, 'verify', '--link', '=', 's'), ['symlink']);
+    assert.deepEqual(await askBash(cwd, 'verify', '--link', 'al'), []);
     assert.deepEqual(await askBash(cwd, 'create', '--torrent-version', '=', ''), ['v1', 'v2', 'hybrid']);
     assert.deepEqual(await askBash(cwd, 'create', '--torrent-version', '='), ['v1', 'v2', 'hybrid']);
     assert.deepEqual(await askBash(cwd, 'create', '--torrent-version', '=', 'h'), ['hybrid']);
@@ -183,6 +186,8 @@ describe('completion in zsh', { skip: missing('zsh', 'zsh', ['--version']) }, ()
     assert.equal(create[0], '3 create cache ');
     assert.ok(create.includes('*-k+[torrent version]: :(v1 v2 hybrid)'));
     assert.ok(create.includes('*--torrent-version=[torrent version]: :(v1 v2 hybrid)'));
+    const verify = await askZsh(cwd, 'verify', '');
+    assert.ok(verify.some((line) => /^\*--link=\[.*\]:: :\(hard symlink reflink copy\)$/.test(line)));
     assert.ok(create.some((line) => /^\*--output=\[.*\]: :_files$/.test(line)));
     assert.equal(create.at(-1), '*: :_files');
     assert.ok(create.some((line) => /^\*--preset=\[.*\]: :_metainfo_presets$/.test(line)));
@@ -212,6 +217,9 @@ describe('completion in fish', { skip: missing('fish', 'fish', ['--version']) },
     assert.deepEqual((await askFish(cwd, 'metainfo create -')).sort(), (await flagsOf(cwd, 'create')).sort());
     assert.deepEqual(await askFish(cwd, 'metainfo create --torrent-version '), ['hybrid', 'v1', 'v2']);
     assert.deepEqual(await askFish(cwd, 'metainfo create --torrent-version=h'), ['--torrent-version=hybrid']);
+    assert.deepEqual((await askFish(cwd, 'metainfo verify --link=s')).sort(), ['--link=script', '--link=symlink']);
+    assert.deepEqual(await askFish(cwd, 'metainfo verify --link h'), ['hard']);
+    assert.deepEqual((await askFish(cwd, 'metainfo verify --link al')).sort(), ['album.torrent', 'album/']);
     assert.deepEqual((await askFish(cwd, 'metainfo show al')).sort(), ['album.torrent', 'album/']);
     assert.deepEqual(await askFish(cwd, 'metainfo create cache -o album.'), ['album.torrent']);
     assert.deepEqual(await askFish(cwd, 'metainfo create --comment al'), []);
@@ -240,6 +248,7 @@ describe('completion in PowerShell', () => {
     }
     assert.deepEqual(follows('').slice(0, COMMANDS.length), COMMANDS);
     assert.match(stdout, /^create\|--torrent-version\|v1 v2 hybrid\|/m);
+    assert.match(stdout, /^verify\|--link\|=hard symlink reflink copy\|/m);
     assert.deepEqual(follows('completion').slice(0, 4), ['bash', 'zsh', 'fish', 'powershell']);
     // A text between @' and '@ ends with the first line that begins with '@.
     assert.equal(stdout.match(/^'@/gm)?.length, 1);

@@ -95,6 +95,13 @@ describe('metainfo diff', () => {
     const versions = await metainfo(['diff', 'b.torrent', 'c.torrent'], { cwd });
     assert.match(versions.stdout, /\n {2}version {2}v1 -> v2\n/);
     assert.match(versions.stdout, /\n4 files the same by name and size\n$/);
+    assert.match(versions.stdout, /\n {2}piece layers {2}\+\n {2}info\.pieces {2}-\n {2}info\.files {2}-\n/);
+    const quiet = await metainfo(['diff', 'b.torrent', 'c.torrent', '-q'], { cwd });
+    assert.deepEqual([quiet.code, quiet.stdout, quiet.stderr], [1, '', '']);
+    assert.equal(
+      JSON.parse((await metainfo(['diff', 'a.torrent', 'a.torrent', '-q', '--json'], { cwd })).stdout).same,
+      true,
+    );
     assert.doesNotMatch(versions.stdout, /infohash v/);
   });
 

@@ -201,9 +201,12 @@ describe('metainfo edit', () => {
     const args = ['edit', 'album.torrent', 'b.torrent', '--remove-tracker', 'udp://no.example'];
     const { code, stderr: absent } = await metainfo(args, { cwd });
     assert.equal(code, 0);
-    assert.match(absent, /^warning: album\.torrent: The torrent does not .* \[not_in_torrent\]\nwarning: b\.torrent: /);
+    const line = 'warning: 2 torrents do not have the tracker "udp://no.example". [not_in_torrent]';
+    assert.equal(absent, `${line}\n  metainfo show lists the trackers.\n`);
     const json = (await metainfo([...args, '--json'], { cwd })).stdout.split('\n')[0] as string;
-    assert.deepEqual([JSON.parse(json).changes, JSON.parse(json).warnings[0].code], [[], 'not_in_torrent']);
+    const { changes, warnings } = JSON.parse(json);
+    assert.deepEqual([changes, warnings.length, warnings[0].code], [[], 1, 'not_in_torrent']);
+    assert.match(warnings[0].message, /^The torrent does not have the tracker/);
   });
 
   it('changes no torrent if one edit fails', async (t) => {
@@ -226,8 +229,11 @@ describe('metainfo edit', () => {
       [
         ['album.torrent', 'album/../album.torrent', '-o', '.', '--force', '--comment', 'y'],
         2,
-        /Two torrents would be written to/,
+        /album\/\.\.\/album\.torrent is given twice/,
       ],
+      [['album.torrent', './album.torrent', '--comment', 'y'], 2, /album\.torrent is given twice/],
+      [['album.torrent', 'album/album.torrent', '-o', 'album'], 2, /Two torrents would be written to/],
+      [['album.torrent', '--name', '..'], 2, /^error: --name: a name of dots cannot be the name of a torrent\. /],
       [['album.torrent', '-o', '.', '--comment', 'y'], 1, /ERR_OUTPUT_EXISTS/],
       [['album.torrent', '--set', 'info.pieces=x'], 2, /--set and --unset cannot hold pieces/],
       [['album.torrent', 'album.torrent', '-o', 'x', '--comment', 'y'], 2, /must be a folder/],
@@ -288,6 +294,7 @@ describe('metainfo edit', () => {
       [['--set', 'x:={"a":true}'], /write 1/],
       [['--set', 'x:=9223372036854775808'], /2\^63/],
       [['--set', 'x:=me'], /For a plain text, use = alone/],
+      [['--set', 'x:=[{"a":1,"\\u0061":2}]'], /A dictionary has a key twice/],
     ];
     for (const [args, message] of cases) {
       const { code, stderr } = await metainfo(['edit', 'album.torrent', ...args], { cwd });
@@ -337,7 +344,10 @@ describe('metainfo edit', () => {
     const args = set.flatMap((one) => ['--set', one]);
     await metainfo(['create', 'album', ...args], { cwd });
     await metainfo(['create', 'album', '-o', 'b.torrent'], { cwd });
-    assert.equal((await metainfo(['edit', 'b.torrent', ...args], { cwd })).code, 0);
+    const edited = await metainfo(['edit', 'b.torrent', ...args], { cwd });
+    assert.equal(edited.code, 0);
+    assert.match(edited.stdout, /\n {2}info\.odd {2}\+ 9007199254740993\n/);
+    assert.match(edited.stdout, /\n {2}tags {2}\+ \["a","1",\{"n":\[\]\}\]\n/);
     for (const name of ['album.torrent', 'b.torrent']) {
       const { info, extra } = await Torrent.read(path.join(cwd, name));
       const own = ['num', 'big', 'odd'].map((key) => info.extra?.get(key));
@@ -375,6 +385,8 @@ piece-length = "1MiB"
 exclude = ["x"]
 source = "PRESET"
 webseed = []
+[presets.other]
+piece-length = "1MiB"
 [trackers]
 site = "https://site.example/announce"
 other = "https://other.example/announce"
@@ -398,7 +410,7 @@ private = true
     assert.deepEqual([preset.trackers, preset.source, preset.private], [[site], 'PRESET', true]);
     assert.match(
       preset.stderr,
-      /site\.example wants the source tag "SITE", not "PRESET" \(the rule is in c\.toml:14\)\./,
+      /site\.example wants the source tag "SITE", not "PRESET" \(the rule is in c\.toml:16\)\./,
     );
     const own = await edited('--preset', 'films', '--source', 'SITE', '--no-trackers');
     assert.deepEqual([own.trackers, own.source, own.private], [[null], 'SITE', false]);
@@ -409,6 +421,11 @@ private = true
     const kept = await edited('--add-tracker', 'other', '--keep-infohash');
     assert.equal(kept.code, 1);
     assert.match(kept.stderr, /other\.example wants private torrents, but this one is not .*\[tracker_rule\]/);
+    assert.match(kept.stderr, /Leave out --keep-infohash, change the rule, or use other trackers\./);
+    const none = await edited('--add-tracker', 'site', '--keep-infohash', '--allow', 'tracker_rule');
+    assert.match(none.stderr, /site\.example wants the source tag "SITE", but this one has none \(the rule/);
+    const other = await edited('--preset', 'other');
+    assert.deepEqual([other.code, other.stderr], [0, 'warning: the preset other sets nothing that edit changes\n']);
     assert.match(
       kept.stderr,
       /Nothing was written because of tracker_rule: fix that, or accept it with --allow tracker/,

@@ -271,6 +271,7 @@ describe('create -', () => {
   for (const [what, args, code, message] of [
     ['no name', [], 2, /needs a name: add --name NAME/],
     ['a name with a slash', ['--name', 'a/b'], 1, /a name with a slash cannot be the name of a torrent: "a\/b"/],
+    ['a name of dots', ['--name', '..'], 1, /^error: a name of dots cannot be the name of a torrent: "\.\."/],
     ['another path', ['album', '--name', 'x'], 2, /Standard input \(-\) must be the only input/],
     ['a second -', ['-', '--name', 'x'], 2, /must be the only input/],
     ['--exclude', ['--name', 'x', '--exclude', '*.nfo'], 2, /--exclude works only with files on disk: omit it/],

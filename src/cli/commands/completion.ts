@@ -34,7 +34,7 @@ export function addCompletion(program: Command): void {
 /**
  * A word that can follow a command: the command without `metainfo`, the word, its kind, and its description. The word `*` stands for
  * arguments that are files. The kind is `<command>`, the value of an option (`<file>`, `<text>`, a list of choices, or `<presets>` or `<aliases>` of
- * the configuration), or empty.
+ * the configuration), or empty. A `=` before choices means that the option needs no value.
  */
 type Row = [command: string, word: string, kind: string, description: string];
 
@@ -56,8 +56,9 @@ function rowsOf(command: Command, name = '', siblings: readonly string[] = []): 
       ? choices(siblings)
       : command.registeredArguments.flatMap(({ argChoices }) => (argChoices ? choices(argChoices) : [files]))),
     ...help.visibleOptions(command).flatMap(({ short, long, flags, argChoices, required, description }) => {
-      const value = argChoices?.join(' ') ?? kindOf(flags);
-      return [short, long].flatMap((flag): Row[] => (flag ? [[name, flag, required ? value : '', description]] : []));
+      const choice = argChoices && `${required ? '' : '='}${argChoices.join(' ')}`;
+      const value = choice ?? (required ? kindOf(flags) : '');
+      return [short, long].flatMap((flag): Row[] => (flag ? [[name, flag, value, description]] : []));
     }),
     ...subcommands.flatMap((subcommand) => rowsOf(subcommand, `${name} ${subcommand.name()}`.trim(), names)),
   ];
@@ -91,7 +92,7 @@ _metainfo() {
       case $next in
         '<presets>'|'<aliases>') names=\${next//[<>]/} ;;
         '<'*) ;;
-        *) values=$next ;;
+        *) values=\${next#=} ;;
       esac
     fi
     if [[ $word == -* ]]; then flags+=" $word"; elif [[ $word != '*' ]]; then words+=" $word"; fi
@@ -122,7 +123,7 @@ _metainfo_presets() { _metainfo_names presets }
 _metainfo_aliases() { _metainfo_names aliases }
 _metainfo() {
   setopt localoptions extendedglob
-  local command= n=1 i at word next text
+  local command= n=1 i at word next text optional
   local -a names choices files options
   for (( i = 2; i < CURRENT; i++ )); do
     if [[ $_metainfo_rows == *$'\\n'"$command|$words[i]|<command>|"* ]]; then command=\${command:+$command }$words[i] n=$i; fi
@@ -131,17 +132,19 @@ _metainfo() {
   (( CURRENT -= n - 1 ))
   while IFS='|' read -r at word next text; do
     if [[ $at != $command ]]; then continue; fi
+    optional=
     case $next in
       # zsh parses these words a second time.
       ('<command>') names+=("$word\\:\${text//(#m)[^[:alnum:]_-]/\\\\$MATCH}"); continue ;;
       ('<file>') next=_files ;;
       ('<text>') next=' ' ;;
       ('<presets>'|'<aliases>') next=_metainfo_\${next//[<>]/} ;;
+      ('='*) next="(\${next#=})" optional=: ;;
       (?*) next="($next)" ;;
     esac
     case $word in
       ('*') files=('*: :_files') ;;
-      (-*) text="[\${text//(#m)[\\\\:\\[\\]]/\\\\$MATCH}]\${next:+: :$next}" ;|
+      (-*) text="[\${text//(#m)[\\\\:\\[\\]]/\\\\$MATCH}]\${next:+$optional: :$next}" ;|
       (--*) options+=("*$word\${next:+=}$text") ;;
       (-*) options+=("*$word\${next:++}$text") ;;
       (?*) choices+=($word) ;;
@@ -186,6 +189,8 @@ string trim '${rows.replace(/[\\']/g, '\\$&')}' | while read -d '|' -l at word n
             set -a rule -x
         case '<presets>' '<aliases>'
             set -a rule -x -a "(metainfo config --names "(string trim -c '<>' -- $next)" 2>/dev/null)"
+        case '=*'
+            set -a rule -r -a (string sub -s 2 -- $next)
         case '?*'
             set -a rule -x -a $next
     end
@@ -209,7 +214,7 @@ const powershell = (rows: string) => `Register-ArgumentCompleter -Native -Comman
   foreach ($row in $rows) {
     $at, $word, $next, $text = $row -split '\\|', 4
     if ($at -cne $command -or $word -eq '*') { continue }
-    if ($word -ceq $previous -and $next -and $next -notlike '<*') { $values = $next -split ' ' }
+    if ($word -ceq $previous -and $next -and $next -notlike '<*') { $values = $next.TrimStart('=') -split ' ' }
     if (($word -like '-*') -eq ($wordToComplete -like '-*')) { $words += $word }
   }
   $candidates = if ($values) { $values } else { $words }

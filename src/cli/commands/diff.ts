@@ -19,7 +19,7 @@ import { firstLines } from '../terminal/first-lines.ts';
 import { stdout, writeResult } from '../terminal/output.ts';
 import { nameOfInput, requireOneStdin } from '../terminal/standard-input.ts';
 
-type DiffOptions = ProfileOptions & { verbose?: boolean; json?: boolean };
+type DiffOptions = ProfileOptions & { verbose?: boolean; quiet?: boolean; json?: boolean };
 
 const EXAMPLES = `
 Examples:
@@ -42,6 +42,7 @@ export function addDiff(program: Command): void {
     .argument('<before>', 'the first torrent file, or - for standard input')
     .argument('<after>', 'the second torrent file, or - for standard input')
     .option('-v, --verbose', 'list every file, instead of the first 20 of each kind')
+    .option('-q, --quiet', 'print nothing: the exit code tells')
     .option('--json', 'print one JSON object');
   readingOptions(command).addHelpText('after', EXAMPLES).action(diff);
 }
@@ -80,7 +81,7 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
     `${title}: ${infohash}`,
     ...changedInfohashes(a, b),
     ...(versions.size > 1 ? [`  version  ${[...versions].join(' -> ')}`] : []),
-    ...changes.map((change) => (isContent(change) ? `  ${change.key}  differs` : differenceLine(change))),
+    ...changes.map((change) => (isContent(change) ? contentLine(change) : differenceLine(change))),
     ...Object.entries(lists).flatMap(([kind, list]) =>
       firstLines<ComparedFile>(list, `${kind} files`, options.verbose, (file) => fileLine(kind, file, colors)),
     ),
@@ -93,6 +94,11 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
 const CONTENT = ['info.files', 'info.file tree', 'info.length', 'info.pieces', 'piece layers'];
 const HIDDEN = { before: null, after: null };
 const isContent = ({ key }: Difference): boolean => CONTENT.includes(key);
+
+function contentLine({ key, before, after }: Difference): string {
+  if (before === undefined) return `  ${key}  +`;
+  return `  ${key}  ${after === undefined ? '-' : 'differs'}`;
+}
 
 /** A file that only one torrent has, or that both have under other paths or with other content. */
 type ComparedFile =

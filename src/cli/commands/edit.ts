@@ -1,5 +1,6 @@
 /** `metainfo edit`: changes fields of torrents without hashing. */
 import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
@@ -14,6 +15,7 @@ import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { ENTROPY_KEY } from '../../text/entropy.ts';
 import { plural } from '../../text/format.ts';
+import { printable } from '../../text/printable.ts';
 import { optionsFrom } from '../config/command-line.ts';
 import { jointRule, ruleFindings } from '../config/hosts.ts';
 import { type ConfigOptions, configFileOptions, loadConfig, useProfile } from '../config/load.ts';
@@ -229,19 +231,28 @@ async function checkAll(files: readonly string[], { options, given, config, sign
     throw invalidArgument('Standard input (-) cannot be edited together with other torrents');
   const preset = options.preset === undefined ? null : presetOf(options.preset, config);
   const fields = preset ? withPreset(given, preset) : given;
+  if (preset && !options.json && Object.keys(withPreset({}, preset)).length === 0)
+    await writeLines([`warning: the preset ${printable(options.preset ?? '')} sets nothing that edit changes`], stderr);
   const changes = changesOf(config ? withUrls(fields, config.aliases) : fields);
   checkedChanges(changes);
   const allow = [options.allow ?? [], preset?.get('allow')?.value ?? []].flat() as string[];
   const folders = new OutputFolders();
-  const targets = new Set<string>();
+  /** The file of each target. */
+  const targets = new Map<string, string>();
   const edits: Checked[] = [];
   const failures: MetainfoError[] = [];
   for (const file of files) {
     try {
       const target = await targetOf(file, options.output, files.length);
-      if (targets.has(target))
-        throw invalidArgument(`Two torrents would be written to ${target}: edit them one by one`, { path: target });
-      targets.add(target);
+      const other = targets.get(target);
+      if (other !== undefined) {
+        const isSame = options.output === undefined || path.resolve(other) === path.resolve(file);
+        const problem = isSame
+          ? `${options.output === undefined ? target : file} is given twice`
+          : `Two torrents would be written to ${target}: edit them one by one`;
+        throw invalidArgument(problem, { path: target });
+      }
+      targets.set(target, file);
       const before = await untilAbort(signal, readTorrent(file, options));
       throwIfAborted(signal);
       edits.push(await check(before, { file, target, changes, isAlone: files.length === 1 }, options, config));
@@ -284,7 +295,7 @@ async function check(
   const { after, warnings, own } = edited;
   const { info } = after;
   const plan = { pieceLength: info.pieceLength, torrentSize: after.bencode().length, findings: [] };
-  const ofRules = ruleFindings(rules, { ...info, torrentVersion: after.torrentVersion }, plan);
+  const ofRules = ruleFindings(rules, { ...info, torrentVersion: after.torrentVersion, keepInfohash }, plan);
   const findings = [...warnings, ...ofRules].map(toPlain);
   const changed = differences(before, after);
   const report = { file, target, before, after, changed, warnings: findings };
@@ -306,21 +317,38 @@ async function check(
 const entropyOf = ({ info }: Torrent) => info.extra?.get(ENTROPY_KEY) as Uint8Array;
 
 /**
- * Prints the findings of all edits. With several files, each begins with the name of its file.
+ * Prints the findings of all edits.
  *
  * @throws {MetainfoError} `ERR_FINDINGS` for errors, unless there are other failures
  */
 async function reportFindings(edits: readonly Checked[], options: EditOptions, hasFailed: boolean): Promise<void> {
-  const named = edits.flatMap(({ file, findings }) =>
-    findings.map((finding) => ({
-      ...finding,
-      message: edits.length > 1 ? `${nameOfInput(file)}: ${finding.message}` : finding.message,
-    })),
-  );
-  if (named.length === 0) return;
-  const findings = graded(named, options);
+  const findings = graded(namedFindings(edits, options.json ? new Map() : countAbsent(edits)), options);
+  if (findings.length === 0) return;
   if (!options.json) await writeLines(await findingLines(findings), stderr);
   if (!hasFailed) refuse(findings, 'written');
+}
+
+/** The number of torrents that do not have the same tracker, webseed or key, by the message about it. */
+function countAbsent(edits: readonly Checked[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { findings } of edits) {
+    const messages = findings.flatMap(({ code, message }) => (code === 'not_in_torrent' ? [message] : []));
+    for (const message of new Set(messages)) counts.set(message, (counts.get(message) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** The findings of all edits. With several files, each begins with the name of its file, or with the number of torrents. */
+function namedFindings(edits: readonly Checked[], counts: ReadonlyMap<string, number>): Finding[] {
+  const named = edits.flatMap(({ file, findings }) =>
+    findings.map((finding): [string, Finding] => {
+      const count = counts.get(finding.message) ?? 1;
+      const alone = edits.length > 1 ? `${nameOfInput(file)}: ${finding.message}` : finding.message;
+      const message = count > 1 ? finding.message.replace(/^The torrent does/, `${count} torrents do`) : alone;
+      return [`${finding.code} ${message}`, { ...finding, message }];
+    }),
+  );
+  return [...new Map(named).values()];
 }
 
 /**

@@ -87,8 +87,9 @@ function formOf({ required, argChoices, parseArg }: Option, isRemovable: boolean
  * @param folder Relative folders, files and outputs start here.
  * @throws {Error} with the reason
  */
-export function parseSetting({ form, option }: ConfigOption, value: unknown, folder: string): unknown {
-  const wrong = () => new Error(`expected ${FORMS[form]}, got ${shownValue(value)}`);
+export function parseSetting({ key, form, option }: ConfigOption, value: unknown, folder: string): unknown {
+  const hint = key === 'torrent-version' && Array.isArray(value) ? ': only a rule of [hosts] takes a list' : '';
+  const wrong = () => new Error(`expected ${FORMS[form]}, got ${shownValue(value)}${hint}`);
   if (typeof value === 'boolean') {
     if (form === 'flag' || (form === 'removable' && !value)) return value;
     throw wrong();

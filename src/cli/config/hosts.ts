@@ -78,19 +78,22 @@ interface RuledFields {
   torrentVersion: TorrentVersion;
   private?: boolean | null | undefined;
   source?: string | null | undefined;
+  /** Whether an edit may not change the fields of the info dictionary. */
+  keepInfohash?: boolean;
 }
 
 /** The findings for a torrent that breaks the rules of its trackers' hosts. */
 export function ruleFindings(
   rules: readonly TrackerRule[],
-  { torrentVersion: version, private: isPrivate, source }: RuledFields,
+  { torrentVersion: version, private: isPrivate, source, keepInfohash = false }: RuledFields,
   { pieceLength, torrentSize, findings: others }: Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'findings'>,
 ): Finding[] {
   const findings: Finding[] = [];
   for (const { host, options: rule, places } of rules) {
     const add = (key: keyof RuleOptions, severity: Finding['severity'], problem: string) => {
       const message = `${host} ${problem} (the rule is in ${places[key]}).`;
-      const advice = 'Change the option or the rule, or use other trackers.';
+      const isKept = keepInfohash && (key === 'private' || key === 'source');
+      const advice = `${isKept ? 'Leave out --keep-infohash, change' : 'Change the option or'} the rule, or use other trackers.`;
       findings.push({ code: 'tracker_rule', severity, path: host, message, advice });
     };
     const { torrentVersion: versions = [] } = rule;
@@ -102,7 +105,7 @@ export function ruleFindings(
       add(
         'source',
         'warning',
-        `wants the source tag ${JSON.stringify(rule.source)}, not ${JSON.stringify(source ?? '')}`,
+        `wants the source tag ${JSON.stringify(rule.source)}, ${source ? `not ${JSON.stringify(source)}` : 'but this one has none'}`,
       );
     // The error of the chooser tells of limits that no piece length can keep.
     if (others.some(({ code }) => code === 'ERR_PIECE_LENGTH')) continue;

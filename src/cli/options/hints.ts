@@ -1,5 +1,5 @@
 /** Hints for commands and options that other torrent programs have under other names. */
-import { Command } from 'commander';
+import { Command, type Option, type ParseOptionsResult } from 'commander';
 import { kebab } from '../terminal/messages.ts';
 
 /** Our words, each with those of other programs that do the same. `none` stands for those without a counterpart, with the reason. */
@@ -27,66 +27,63 @@ const COMMANDS: Hints = {
  * name. The tables of docs/guides/switching.md say the same.
  */
 const OPTIONS: Hints = {
-  '--add-tracker, --add-webseed': '--list-mode',
-  '--allow, or --no-created-by': '-A',
+  '--add-tracker': '--list-mode -m',
+  '--add-webseed': '--list-mode -m',
+  '--allow': '-A',
   '--batch': '-b',
   '--compat': '--novalidate',
   '--compat, or metainfo --version': '-V',
-  '--config': '--preset-file --trackers-config',
-  '--config, --force, or the path alone': '-f',
+  '--config': '--preset-file --trackers-config -f',
   '--created-by': '--createdBy --creator',
-  '--date': '--creation-date',
-  '--date, --node, or none, because no date is written without --date': '-d',
-  '--dry-run': '--notorrent --plan',
-  '--entropy': '-x --cross-seed --randomize-infohash --xseed',
-  '--exclude': '--exclude-pattern',
-  '--exclude, --entropy for another infohash, or --json to extract keys': '-e',
+  '--date': '--creation-date -d',
+  '--dry-run': '--notorrent --plan -n -N',
+  '--entropy': '-e -x --cross-seed --randomize-infohash --xseed',
+  '--exclude': '--exclude-pattern -e --glob -g',
   '--exclude-from': '--ignore',
-  '--force': '-y --yes',
+  '--force': '-y --yes -f',
   '--httpseed': '--http-seed',
-  '--include': '--include-pattern',
-  '--include, --exclude': '--glob',
+  '--include': '--include-pattern --glob -g',
   '--json':
-    '-U --nohuman --metainfo --raw --print --extract-pattern --show-pieces --show-binary --show-padding-files --flat --iso --truncate --prefix',
-  '--json; system files such as .DS_Store are no content': '-j',
-  '--json for details, --torrent-version, or --no-v1 and --no-v2 of magnet': '-v --verbose',
+    '-U -j --nohuman --metainfo --raw --print --extract-pattern --show-pieces --show-binary --show-padding-files --flat --iso --truncate --prefix',
+  '--json for details': '-v --verbose',
   '--magnet': '--link',
-  '--max-piece-length': '--max-piece-size',
-  '--max-piece-length, --json for all keys, or --add-tracker, --add-webseed': '-m',
-  '--name, or --dry-run': '-n -N',
+  '--max-piece-length': '--max-piece-size -m',
+  '--name': '-n -N',
   '--no-comment': '-C --nocomment',
-  '--no-config': '--noconfig',
-  '--no-config, or --symlinks follow, which is the default': '-F',
-  '--no-created-by': '--no-creator --nocreator --anonymize',
-  '--no-private': '--noprivate',
-  '--no-source': '--nosource',
-  '--no-source, or metainfo show': '-S',
+  '--no-config': '--noconfig -F',
+  '--no-created-by': '-A --no-creator --nocreator --anonymize',
+  '--no-private': '--noprivate -P',
+  '--no-source': '--nosource -S',
   '--no-trackers': '-T --notracker',
+  '--no-v1': '-v --protocol',
+  '--no-v2': '-v --protocol',
   '--no-webseeds': '-W --nowebseed',
-  '--node': '--dht-node',
+  '--node': '--dht-node -d',
   '--output': '--out --outfile',
   '--output -': '--stdout',
   '--output with a folder': '--output-dir',
   '--piece-length': '--pieceLength --piece-size --piecesize',
-  '--preset': '-z',
-  '--preset; for the private flag, --private or --no-private': '-P',
+  '--preset': '-z -P',
   '--preset; to read a torrent, --strict or --compat': '--profile',
+  '--private': '-P',
   '--read-size': '--io-block-size',
+  '--replace-tracker': '--replace',
+  '--reuse': '-r',
   '--select': '-s --select-only',
-  '--source, or --reuse': '-r',
-  '--strict, which makes a warning an error': '--fail-on-season-warning',
-  '--symlinks follow, which is the default': '--follow-symlinks',
+  '--source': '-r',
+  '--strict, which makes a warning an error, with -k v1 as mkbrr makes': '--fail-on-season-warning',
+  '--symlinks follow, which is the default': '-F --follow-symlinks',
   '--target-pieces': '--piece-count --target-piece-count',
   '--threads': '-t --workers',
-  '--torrent-version; for a link, --no-v1 or --no-v2': '--protocol',
+  '--torrent-version': '-v --protocol',
   '--tracker': '--announce-list --announce-tier --announce-url',
-  '--tracker with an alias, or --include and --exclude': '-g',
-  '--tracker with an alias of the configuration': '--announce-group',
+  '--tracker with an alias of the configuration': '-g --announce-group',
   '--unset info.entropy': '-X --no-entropy --noxseed',
   '--webseed': '--url-list --web-seed',
   'metainfo --version': '--version',
-  'metainfo show': '--show',
-  'the path alone': '-c --file --in --input',
+  'metainfo show': '-S --show',
+  'metainfo show --json': '-e -m',
+  'the path alone': '-c -f --file --in --input',
   'the path alone; the summary needs no option': '-i',
   'none, because a renamed file is read again': '--rename',
   'none, because hidden files are added without it': '--include-hidden',
@@ -95,7 +92,7 @@ const OPTIONS: Hints = {
   'none, because metainfo starts no other program': '-O --open',
   'none, because no command is experimental': '--unstable',
   'none, because no date is written without --date; metainfo edit removes one with --no-date':
-    '-D --no-creation-date --no-date --nodate',
+    '-d -D --no-creation-date --no-date --nodate',
   'none, because no link is printed without --magnet': '--nomagnet',
   'none, because no prefix of the tracker is added to the name': '--skip-prefix',
   'none, because nothing is reused without --reuse': '--noreuse',
@@ -103,7 +100,7 @@ const OPTIONS: Hints = {
   'none, because patterns are globs': '-er -ir --exclude-regex --include-regex',
   'none, because plan measures the content': '--size',
   'none, because show reads every file that it is given': '-l',
-  'none, because system files such as .DS_Store are no content': '--include-junk',
+  'none, because only .DS_Store, Thumbs.db and desktop.ini are left out, unless you name them': '-j --include-junk',
   'none, because text for people is the default, and no command is experimental': '-u',
   'none, because text for people is the default': '-H --human --human-readable',
   'none, because the order of the files is fixed': '--sort-by',
@@ -114,56 +111,78 @@ const OPTIONS: Hints = {
   'none, because the variable NO_COLOR decides': '--color --terminal',
 };
 
-const hintIn = (hints: Hints, word: string): string | undefined =>
-  Object.keys(hints).find((ours) => hints[ours]?.split(' ').includes(word));
+const hintsIn = (hints: Hints, word: string): string[] =>
+  Object.keys(hints).filter((ours) => hints[ours]?.split(' ').includes(word));
 
 /** Options that a configuration can switch on or off, given with a value as in mkbrr: `--private=false`, `-p=false`. */
 const SWITCH =
   /^(?:-p|--(?:attributes|entropy|follow-outside|hidden|ignore-case|magnet|padding|private|skip-unreadable|strict|system-files))=(.*)$/;
 
-/** Our option for one of another program, which may have a value, and words as in `--pieceLength` or `--piece_length`. */
-export function hintFor(option: string, args: readonly string[] = []): string | undefined {
-  // Commander splits short options.
-  const given = option.startsWith('-=') ? (args.find((arg) => arg === `-p${option.slice(1)}`) ?? option) : option;
-  const [, value] = SWITCH.exec(given) ?? [];
+/**
+ * Our options for one of another program, which may have a value, and words as in `--pieceLength` or `--piece_length`.
+ *
+ * @param known The options of the command. Options that it does not have are named only if no hint fits.
+ */
+export function hintFor(option: string, known?: readonly Option[]): string | undefined {
+  const [, value] = SWITCH.exec(option) ?? [];
   if (value !== undefined) {
-    const name = given.startsWith('--') ? given.slice(2, given.indexOf('=')) : 'private';
+    const name = option.startsWith('--') ? option.slice(2, option.indexOf('=')) : 'private';
     return /^(?:false|no|off|0)$/i.test(value) ? `--no-${name}, or leave it out` : `--${name} without a value`;
   }
-  const name = (given.split('=', 1)[0] as string).replaceAll('_', '-');
-  return hintIn(OPTIONS, name) ?? hintIn(OPTIONS, kebab(name));
+  const name = (option.split('=', 1)[0] as string).replaceAll('_', '-');
+  const all = [name, kebab(name)].map((word) => hintsIn(OPTIONS, word)).find(({ length }) => length > 0) ?? [];
+  const own = all.filter((hint) => {
+    const [flag] = /^--[\w-]+/.exec(hint) ?? [];
+    return !known || flag === undefined || known.some(({ long }) => long === flag);
+  });
+  const hints = own.length > 0 ? own : all;
+  if (hints.length < 2) return hints[0];
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(
+    hints.map((hint) => hint.replace(/^none/, 'nothing')),
+  );
 }
 
-/** A command that suggests an option for a misspelt one, also where a value follows `=`. */
+/** A command that suggests an option for a misspelt one, also where a value follows `=`, and for one of another program. */
 export class HintingCommand extends Command {
+  #args: readonly string[] = [];
+
   override createCommand(name: string): Command {
     return new HintingCommand(name);
   }
 
-  /** Commander calls it with the whole word. */
+  override parseOptions(args: string[]): ParseOptionsResult {
+    this.#args = args;
+    return super.parseOptions(args);
+  }
+
+  /** Commander calls it with the whole word, but splits short options: `-p=false` comes as `-=false`. */
   unknownOption(flag: string): void {
-    const word = hintFor(flag) ? flag : flag.replace(/^(--[^=]+)=.*/s, '$1');
+    const isSplit = (arg: string) => /^-[^-]/.test(arg) && arg.endsWith(flag.slice(1));
+    const given = (flag.startsWith('-=') && this.#args.find(isSplit)) || flag;
+    const hint = hintFor(given, this.options);
+    // The hint replaces a suggestion of commander, which only looks alike.
+    if (hint) this.error(`error: unknown option '${given}': ${withUse(hint)}`, { code: 'commander.unknownOption' });
+    const word = given.replace(/^(--[^=]+)=.*/s, '$1');
     (Command.prototype as unknown as HintingCommand).unknownOption.call(this, word);
   }
 }
+
+const withUse = (hint: string, before = ''): string => (hint.startsWith('none') ? hint : `use ${before}${hint}`);
 
 const MISSING = "missing required argument 'file'";
 const FIND = '--find takes all words after it, so put it last: metainfo verify FILE PATH --find DIR';
 
 /**
- * The message of a usage error with a hint, if it is about a word of another program, or if an option has taken the arguments.
+ * The message of a usage error with a hint, if it is about a command of another program, or if an option has taken the arguments.
  *
  * @param args The command line.
  */
 export function withHint(message: string, args: readonly string[] = process.argv): string {
   if (message.includes(MISSING) && hasWordsAfterFind(args)) return message.replace(MISSING, `${MISSING}: ${FIND}`);
-  const [, type, word = ''] = /unknown (command|option) '([^']+)'/.exec(message) ?? [];
-  const isCommand = type === 'command';
-  const hint = isCommand ? hintIn(COMMANDS, word) : hintFor(word, args);
+  const [, word = ''] = /unknown command '([^']+)'/.exec(message) ?? [];
+  const [hint] = hintsIn(COMMANDS, word);
   if (!hint) return message;
-  const start = hint.startsWith('none') ? '' : `use ${isCommand ? 'metainfo ' : ''}`;
-  // The hint replaces a suggestion of commander, which only looks alike.
-  return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: ${start}${hint}`;
+  return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: ${withUse(hint, 'metainfo ')}`;
 }
 
 /** Whether more than one word follows `--find`, up to the next option. */

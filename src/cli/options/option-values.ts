@@ -39,7 +39,11 @@ export function parsePieceLengths(text: string): LengthsBySize {
   const lengths = text.split(',').map((entry) => {
     const [size = '', length = '', ...rest] = entry.split('=').map((one) => one.trim());
     if (length === '' || rest.length > 0) refuse('Expected SIZE=LENGTH, such as 1GiB=1MiB,8GiB=4MiB.');
-    return [parsePositiveSize(size), parsePieceLength(length)] as const;
+    try {
+      return [parsePositiveSize(size), parsePieceLength(length)] as const;
+    } catch (error) {
+      return refuse(`${entry.trim()}: ${(error as Error).message}`);
+    }
   });
   lengths.sort(([a], [b]) => a - b);
   const twice = lengths.find(([size], i) => size === lengths[i + 1]?.[0]);

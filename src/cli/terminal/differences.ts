@@ -41,27 +41,26 @@ const MAX_SHOWN = 200;
 
 /** A decoded value as JSON in one line, shortened to {@link MAX_SHOWN}. */
 function shownValue(value: unknown): string {
-  const text = JSON.stringify(decodedPlain(value, { left: MAX_SHOWN }));
+  const text = jsonOf(value, { left: MAX_SHOWN });
   return printable(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text);
 }
 
-/** Converts a decoded value for JSON. When the room is used up, zeros stand for the rest, which is cut off. */
-function decodedPlain(value: unknown, room: { left: number }): unknown {
+/** A decoded value as JSON, with integers of any size. When the room is used up, zeros stand for the rest, which is cut off. */
+function jsonOf(value: unknown, room: { left: number }): string {
   room.left -= 1;
-  if (room.left < 0) return 0;
-  if (typeof value === 'bigint') return value.toString().slice(0, MAX_SHOWN);
-  if (Array.isArray(value)) return value.slice(0, MAX_SHOWN).map((item) => decodedPlain(item, room));
+  if (room.left < 0) return '0';
+  if (Array.isArray(value)) return `[${value.slice(0, MAX_SHOWN).map((item) => jsonOf(item, room))}]`;
   if (value instanceof Map) {
-    const plain = [...value].slice(0, MAX_SHOWN).map(([key, item]) => {
+    const entries = [...value].slice(0, MAX_SHOWN).map(([key, item]) => {
       room.left -= key.length;
-      return [textOfKey(key), decodedPlain(item, room)];
+      return `${JSON.stringify(textOfKey(key))}:${jsonOf(item, room)}`;
     });
-    return Object.fromEntries(plain);
+    return `{${entries}}`;
   }
-  if (!(value instanceof Uint8Array)) return value;
+  if (!(value instanceof Uint8Array)) return String(value);
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);
   // Four bytes per character are enough, so a character cut at the end is never shown.
   const text = bytes.subarray(0, 4 * MAX_SHOWN).toString(isUtf8(bytes) ? 'utf8' : 'hex');
   room.left -= text.length;
-  return text;
+  return JSON.stringify(text);
 }

@@ -34,7 +34,7 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
     ],
   ],
   'wrong values': [
-    '[create]\npiece-length = 3\nthreads = 0\ntorrent-version = "v3"\ndate = "someday"\nallow = "long_paht"\nnode = "x"\n',
+    '[create]\npiece-length = 3\nthreads = 0\ntorrent-version = "v3"\ndate = "someday"\nallow = "long_paht"\nnode = "x"\n[presets.a]\ntorrent-version = ["v1"]\n',
     [
       /:2: create\.piece-length: Expected a power of two/,
       /:3: create\.threads: Expected a whole number from 1/,
@@ -42,6 +42,7 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
       /:5: create\.date: Expected now/,
       /:6: create\.allow: .*did you mean long_path\?/,
       /:7: create\.node: Expected HOST:PORT/,
+      /:9: presets\.a\.torrent-version: expected text, got a list of 1: only a rule of \[hosts\] takes a list/,
     ],
   ],
   'tables and values of reading': [

@@ -135,7 +135,7 @@ max-piece-length = "48KiB"
     const { code, stderr } = await metainfo(['config'], run);
     assert.equal(code, 1);
     for (const problem of [
-      /:2: create\.piece-lengths: Expected a power of two/,
+      /:2: create\.piece-lengths: 1GiB=3MiB: Expected a power of two/,
       /:4: presets\.a\.piece-lengths: expected a table such as \{ "1GiB" = "1MiB" \}, or text, got a list of 1/,
       /:6: presets\.b\.piece-lengths: Expected one piece length for content of 1 GiB/,
       /:8: presets\.c\.piece-lengths: Expected SIZE=LENGTH/,

@@ -98,7 +98,7 @@ describe('the page of other programs', () => {
             : parser.options.find(({ long, short }) => option === long || option === short)?.long;
           if (known && ours.startsWith(`\`${known}`)) continue;
           if (known) assert.ok(ours.includes(`\`${option}\` is `), where);
-          else assert.ok(hintFor(option)?.includes(keyOf(ours)), where);
+          else assert.ok(hintFor(option, parser.options)?.includes(keyOf(ours)), where);
         }
       }
     });
@@ -138,11 +138,24 @@ describe('withHint', () => {
       '--md5=x': /'--md5=x': none, because the pieces have hashes already/,
       '-er=x': /'-er=x': none, because patterns are globs$/,
       '--private=false': /use --no-private, or leave it out$/,
-      '-p=false': /use --no-private, or leave it out$/,
+      '-p=false': /'-p=false': use --no-private, or leave it out$/,
+      '-q=1': /unknown option '-q=1'$/,
       '--private=1': /use --private without a value$/,
     };
     for (const [option, expected] of Object.entries(cases)) assert.match(messageOf(option), expected);
     assert.doesNotMatch(messageOf('--nosuch=false'), /: use /);
+  });
+
+  it('names only options that the command has, unless it has none of them', () => {
+    const hint = (command: string, option: string) =>
+      hintFor(option, program(command).commands.find((one) => one.name() === command)?.options);
+    assert.equal(hint('edit', '-e'), '--entropy or metainfo show --json');
+    assert.equal(hint('create', '-e'), '--entropy, --exclude, or metainfo show --json');
+    assert.equal(hint('edit', '-m'), '--add-tracker, --add-webseed, or metainfo show --json');
+    assert.match(hint('create', '-d') as string, /^--date, --node, or nothing, because no date/);
+    assert.match(hint('show', '-d') as string, /^none, because no date/);
+    assert.equal(hint('show', '-b'), '--batch');
+    assert.equal(hint('edit', '--replace'), '--replace-tracker');
   });
 
   it('suggests an option for a misspelt one, whatever its value', () => {
