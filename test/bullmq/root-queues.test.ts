@@ -100,7 +100,7 @@ describe('a batch', { skip: REDIS.skip }, () => {
   it('fails the items that name no root without a worker', async (t) => {
     const { producer } = await setUpQueue(t, REDIS.start);
     const queue = producer();
-    const items = [null, { torrent: 5 }, { torrent: '/etc/passwd' }, { torrent: '' }] as never[];
+    const items = [null, { torrent: 5 }, { torrent: '/etc/passwd' }, { torrent: '' }, { torrent: 'zz' }] as never[];
     const results: string[] = [];
     for await (const { error, ok } of (await queue.addBatch('validate', items)).results())
       results.push(`${ok} ${error}`);
