@@ -187,7 +187,7 @@ export class TorrentQueue {
     } finally {
       divided.destroy();
     }
-    const batch = { id, roots };
+    const batch = { id, roots, read: new Set<number>() };
     return { id, jobs: roots.length, results: (options = {}) => batchResults(batch, this.#producer, options) };
   }
 
