@@ -498,11 +498,19 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
   it('fail when the server cannot be reached', async (t) => {
     const { cwd, redis, queued } = await setUp(t);
     await redis.kill();
-    const { code, stderr } = await metainfo(queued('create', 'data/set', '-o', 'data/x.torrent'), { cwd });
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /The server of the queue does not answer \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)\. \[ERR_QUEUE\]/,
-    );
+    await metainfo(['create', 'data/set', '-o', 'whole.torrent'], { cwd });
+    const commands = [queued('create', 'data/set', '-o', 'data/x.torrent'), queued('verify', 'whole.torrent', 'data/set')];
+    const ended = commands.map(async (args) => {
+      const { code, stderr } = await metainfo(args, { cwd });
+      assert.equal(code, 1);
+      // Each tells of the outage before it fails.
+      assert.match(
+        stderr,
+        /no answer from redis:[^]*The server of the queue does not answer \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)\. \[ERR_QUEUE\]/,
+      );
+      return performance.now();
+    });
+    const [created = 0, verified = 0] = await Promise.all(ended);
+    assert.ok(Math.abs(created - verified) < 7000, 'verify waited twice for the server');
   });
 });

@@ -41,7 +41,7 @@ export async function createInQueue(
   if (web) throw invalidArgument('Workers read files on disk: create a torrent of a URL without --queue');
   const queue = new TorrentQueue({ connection, store: storeOf(folder) });
   const server = nameOfConnection(connection);
-  let notices: ReturnType<typeof waitNotices> | undefined;
+  const notices = waitNotices(queue, { root: output.split('/', 1)[0] as string, server, json: options.json });
   try {
     const started = process.uptime();
     const queued = await queue.addTorrent(plan, { output, force: options.force });
@@ -49,7 +49,6 @@ export async function createInQueue(
       const what = queued.attached ? 'attached to' : 'queued';
       await writeLines([`${what} ${plural(plan.parts, 'part')} at ${server}`], stderr);
     }
-    notices = waitNotices(queue, { root: output.split('/', 1)[0] as string, server, json: options.json });
     const joined = await followed(queued, options, { signal, onNoWorker: notices.onNoWorker });
     const seconds = process.uptime() - started;
     const { version, files, totalSize } = joined;
@@ -58,7 +57,7 @@ export async function createInQueue(
     const summary = `${nameOfTarget(target)}: ${version}, ${plural(files, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
     await writeResult(options, { ...about, ...rest }, [summary, ...infohashLines(joined)]);
   } finally {
-    notices?.close();
+    notices.close();
     await queue.close();
   }
 }
