@@ -24,7 +24,15 @@ import {
 } from '../index.ts';
 import { notInStore, refused, shown, textOf } from './failures.ts';
 import type { IndexedData, WorkerContext } from './jobs.ts';
-import { contentAt, isBeneathRoot, outputAt, requireMounted, requireRootsOf, type SeenFolders, withoutFolders } from './roots.ts';
+import {
+  contentAt,
+  isBeneathRoot,
+  outputAt,
+  requireMounted,
+  requireRootsOf,
+  type SeenFolders,
+  withoutFolders,
+} from './roots.ts';
 import { type StoredResults, storedItems, storedResults, storeObject } from './stored.ts';
 import { throwIfAborted } from './with-deadline.ts';
 import { writeOnce } from './write-once.ts';

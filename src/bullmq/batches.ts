@@ -98,7 +98,9 @@ export async function* batchResults(
     throw refused(`order must be items or completed, not ${String(order)}`);
   const jobs = [...batch.roots.keys()].filter((index) => !batch.read.has(index));
   if (batch.read.size > 0 && jobs.length === 0)
-    throw refused(`All results of the batch ${batch.id} were read, which deletes them. Read them once, or with keep: true`);
+    throw refused(
+      `All results of the batch ${batch.id} were read, which deletes them. Read them once, or with keep: true`,
+    );
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(given ? [given] : [])]);
   const atOnce = order === 'items' ? 1 : JOBS_AT_ONCE;

@@ -80,7 +80,9 @@ function pathBeneath(place: string): string {
   if (below.includes('\0')) throw refused(`a path must have no NUL, unlike ${shown(place)}`);
   const components = below === '' ? [] : below.split(/[/\\]/);
   if (components.includes('..'))
-    throw new MetainfoError('ERR_PATH_OUTSIDE', `${place} has a component .., which may leave its root.`, { path: place });
+    throw new MetainfoError('ERR_PATH_OUTSIDE', `${place} has a component .., which may leave its root.`, {
+      path: place,
+    });
   if (components.some((one) => one === '' || one === '.'))
     throw refused(`a path must have no empty component and no ., unlike ${shown(place)}`);
   return below;

@@ -35,7 +35,20 @@ describe('paths beneath named roots', () => {
         await assert.rejects(find(roots, place), { code: 'ERR_PATH_OUTSIDE' }, place);
     for (const place of ['data/away/x', 'data/folder/../../x'])
       await assert.rejects(outputAt(roots, place), { code: 'ERR_PATH_OUTSIDE' }, place);
-    for (const place of ['other', '/etc', '', '..', 'constructor', 'toString/x', null, undefined, 5, {}, 'data//etc', 'data/./a'])
+    for (const place of [
+      'other',
+      '/etc',
+      '',
+      '..',
+      'constructor',
+      'toString/x',
+      null,
+      undefined,
+      5,
+      {},
+      'data//etc',
+      'data/./a',
+    ])
       for (const find of [contentAt, outputAt])
         await assert.rejects(find(roots, place), { code: 'ERR_INVALID_ARGUMENT' }, String(place));
     await assert.rejects(outputAt(roots, 'data'), { code: 'ERR_INVALID_ARGUMENT' });
