@@ -24,7 +24,15 @@ import {
 } from '../index.ts';
 import { notInStore, refused, shown, textOf } from './failures.ts';
 import type { IndexedData, WorkerContext } from './jobs.ts';
-import { contentAt, outputAt, requireMounted, requireRootsOf, type SeenFolders, withoutFolders } from './roots.ts';
+import {
+  contentAt,
+  isBeneathRoot,
+  outputAt,
+  requireMounted,
+  requireRootsOf,
+  type SeenFolders,
+  withoutFolders,
+} from './roots.ts';
 import { type StoredResults, storedItems, storedResults, storeObject } from './stored.ts';
 import { throwIfAborted } from './with-deadline.ts';
 import { writeOnce } from './write-once.ts';
@@ -194,10 +202,10 @@ async function resultOf(
   }
 }
 
-/** The places on disk that an item names. */
+/** The places on disk that an item names. A torrent or output that is only the name of a root is none. */
 export function placesOf(item: unknown): unknown[] {
   const { path: content, output, torrent } = Object(item) as Record<string, unknown>;
-  return [content, output, torrent];
+  return [content, ...[output, torrent].filter(isBeneathRoot)];
 }
 
 type Outcome = Pick<ItemResult, 'ok'> & Partial<ItemResult>;

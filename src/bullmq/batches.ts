@@ -84,6 +84,8 @@ export interface BatchJobs {
   id: string;
   /** The roots of each job. */
   roots: readonly (readonly string[])[];
+  /** The indexes of the jobs whose results were read and deleted. */
+  read: Set<number>;
 }
 
 /** Reads the results of a batch. */
@@ -94,14 +96,18 @@ export async function* batchResults(
 ): AsyncGenerator<ItemResult> {
   if (order !== 'items' && order !== 'completed')
     throw refused(`order must be items or completed, not ${String(order)}`);
+  const jobs = [...batch.roots.keys()].filter((index) => !batch.read.has(index));
+  if (batch.read.size > 0 && jobs.length === 0)
+    throw refused(
+      `All results of the batch ${batch.id} were read, which deletes them. Read them once, or with keep: true`,
+    );
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(given ? [given] : [])]);
   const atOnce = order === 'items' ? 1 : JOBS_AT_ONCE;
   const running = new Map<number, Promise<{ index: number; results: ItemResult[] }>>();
   try {
-    for (let next = 0; next < batch.roots.length || running.size > 0; ) {
-      for (; next < batch.roots.length && running.size < atOnce; next += 1) {
-        const index = next;
+    while (jobs.length > 0 || running.size > 0) {
+      for (const index of jobs.splice(0, atOnce - running.size)) {
         const read = jobResults(batch, index, producer, { signal, onNoWorker }).then((results) => ({ index, results }));
         read.catch(() => {});
         running.set(index, read);
@@ -109,7 +115,9 @@ export async function* batchResults(
       const { index, results } = await Promise.race(running.values());
       running.delete(index);
       yield* results;
-      if (!keep) await forgetJob(batch, index, producer);
+      if (keep) continue;
+      batch.read.add(index);
+      await forgetJob(batch, index, producer);
     }
   } finally {
     stop.abort();

@@ -63,8 +63,9 @@ export class EngineRun {
     const runs = queues.get('run', this.#options.root);
     const { version, pieceLength, paddedFiles } = request;
     const key = await keyOf(request.files, [version, pieceLength, paddedFiles, ...about]);
-    this.#key = key;
     await server.answer(runs.clean(KEPT_MS, 0, 'wait'));
+    // Now there is something to forget. A server that never answered would be waited for twice.
+    this.#key = key;
     const nonce = randomBytes(16).toString('hex');
     // It changes nothing if there is one already.
     await server.answer(runs.add('run', { nonce }, { jobId: key }));

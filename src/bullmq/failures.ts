@@ -91,6 +91,9 @@ export function lostError(what: string): MetainfoError {
   );
 }
 
+/** The id of the job of the part whose failure has failed a join, from the text of BullMQ; undefined for any other failure. */
+export const failedPart = (text: string): string | undefined => /^child .*:([0-9a-f]{64}-\d+) failed$/.exec(text)?.[1];
+
 /** The error that a job has failed with. */
 export function errorOf(text: string): MetainfoError {
   const [, code = '', message = ''] = /^(ERR_\w+): (.*)$/s.exec(text) ?? [];

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { MetainfoError } from '../index.ts';
 import type { BullQueue } from './backend.ts';
-import { errorOf, lostError, wasCancelledError } from './failures.ts';
+import { errorOf, failedPart, lostError, wasCancelledError } from './failures.ts';
 import { isOtherRequest, wasCancelled } from './jobs.ts';
 import type { RootQueues } from './root-queues.ts';
 import type { QueueServer } from './server.ts';
@@ -93,7 +93,7 @@ export class JobWaits {
 
   /** The error of a failed job: of the part, if that has failed its parent. */
   async #failureOf(job: Job, queue: BullQueue): Promise<MetainfoError> {
-    const [, child] = /^child .*:([0-9a-f]{64}-\d+) failed$/.exec(job.failedReason) ?? [];
+    const child = failedPart(job.failedReason);
     const parts = child ? this.#queues.get('part', queue.name.slice(queueName('join', '').length)) : undefined;
     const part = parts && (await this.#server.answer(parts.getJob(child as string)));
     return errorOf(part?.failedReason ?? job.failedReason);

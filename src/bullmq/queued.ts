@@ -124,8 +124,10 @@ export interface QueuedBatch {
   /** The number of jobs. */
   jobs: number;
   /**
-   * The results, as soon as their jobs have ended. If a job fails, or is lost, so do its items without a result. Results that were read are deleted
-   * from the store: a second reading fails with `ERR_QUEUE` unless the first one was told to `keep` it.
+   * The results, as soon as their jobs have ended. If a job fails, or is lost, so do its items without a result. Results of a job that were all
+   * read are deleted from the store, unless `keep` is set. A later reading of this batch goes on with the other jobs.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if all results were read and deleted; `ERR_QUEUE` if the store has lost them
    */
   results(options?: ResultsOptions): AsyncIterable<ItemResult>;
 }

@@ -70,6 +70,41 @@ export function requiredRoot(place: unknown): string {
   throw refused(`a path must begin with the name of a root, as in NAME/path, unlike ${shown(place)}`);
 }
 
+/**
+ * The path of a place beneath its root, as text: empty for the root itself.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; `ERR_PATH_OUTSIDE` for `..`
+ */
+function pathBeneath(place: string): string {
+  const below = place.split('/').slice(1).join('/');
+  if (below.includes('\0')) throw refused(`a path must have no NUL, unlike ${shown(place)}`);
+  const components = below === '' ? [] : below.split(/[/\\]/);
+  if (components.includes('..'))
+    throw new MetainfoError('ERR_PATH_OUTSIDE', `${place} has a component .., which may leave its root.`, {
+      path: place,
+    });
+  if (components.some((one) => one === '' || one === '.'))
+    throw refused(`a path must have no empty component and no ., unlike ${shown(place)}`);
+  return below;
+}
+
+/** @throws {MetainfoError} as {@link pathBeneath}; `ERR_INVALID_ARGUMENT` for a place that begins with no name of a root */
+export function requireContent(place: unknown): string {
+  const name = requiredRoot(place);
+  pathBeneath(place as string);
+  return name;
+}
+
+/** @throws {MetainfoError} as {@link requireContent}; `ERR_INVALID_ARGUMENT` for a root */
+export function requireOutput(place: unknown): string {
+  const name = requireContent(place);
+  if (isBeneathRoot(place)) return name;
+  throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
+}
+
+/** Whether a place, which may be any value, is `NAME/path` and not only `NAME`. */
+export const isBeneathRoot = (place: unknown): boolean => typeof place === 'string' && /\/./.test(place);
+
 function requireNamed(roots: Roots, name: string): void {
   if (Object.hasOwn(roots, name)) return;
   requiredRoot(name);
@@ -92,17 +127,13 @@ export function requireRootsOf(roots: Roots, places: readonly unknown[]): void {
 /**
  * The path of content: `NAME` or `NAME/path`. Its links are checked by the function that opens it.
  *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown root; `ERR_PATH_OUTSIDE`; `ERR_READ` if the root is missing
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, also for an unknown root; `ERR_PATH_OUTSIDE`; `ERR_READ` if the root is missing
  */
 export async function contentAt(roots: Roots, place: unknown, seen: SeenFolders = new Map()): Promise<Place> {
   const text = typeof place === 'string' ? place : '';
-  const [name = '', ...components] = text.split('/');
-  const below = components.join('/');
+  const [name = ''] = text.split('/');
   requireNamed(roots, name);
-  // Functions that open it check its links.
-  if (below !== '' && below.split(/[/\\]/).some((one) => ['', '.', '..'].includes(one)))
-    throw outside(text, 'its root');
-  if (below.includes('\0')) throw refused(`a path must have no NUL, unlike ${shown(text)}`);
+  const below = pathBeneath(text);
   const beneath = roots[name] as string;
   await once(seen, `root ${beneath}`, () => requireRoot(beneath));
   return { path: path.join(beneath, below), beneath };
@@ -114,9 +145,8 @@ export async function contentAt(roots: Roots, place: unknown, seen: SeenFolders 
  * @throws {MetainfoError} as {@link contentAt}; `ERR_NOT_FOUND`, `ERR_UNREADABLE` for the folder
  */
 export async function outputAt(roots: Roots, place: unknown, seen: SeenFolders = new Map()): Promise<Place> {
+  requireOutput(place);
   const { path: target, beneath } = await contentAt(roots, place, seen);
-  if (target === beneath)
-    throw refused(`an output must be a file beneath a root, such as NAME/x.torrent, not ${shown(place)}`);
   const folder = path.dirname(target);
   await once(seen, `output ${folder}`, () => requireOutputFolder(folder, beneath));
   return { path: target, beneath };

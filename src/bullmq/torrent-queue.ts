@@ -22,7 +22,7 @@ import { cancelledRuns, isOtherRequest, type JoinData, joinData, partJob } from 
 import type { AddTorrentOptions, QueuedBatch, QueuedTorrent } from './queued.ts';
 import { forgetTorrent, type Producer, queuedTorrent } from './queued-torrent.ts';
 import { type QueueCounts, RootQueues } from './root-queues.ts';
-import { requiredRoot } from './roots.ts';
+import { requireContent, requiredRoot, requireOutput } from './roots.ts';
 import { QueueServer } from './server.ts';
 import { CANCELLED, joinJobId, KEEP, MAX_CHILDREN, partJobId, queueName, RETRIES } from './settings.ts';
 import { requestOf, requireStore, storeObject, storeRequest } from './stored.ts';
@@ -105,8 +105,8 @@ export class TorrentQueue {
    *
    * @param given A plan of `planParts`. Its `root`, or that of the options, is the content on the workers: `NAME`, or `NAME/path` beneath
    *   one of their roots.
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, also if the same torrent is in the queue with another output; `ERR_PLAN`;
-   *   `ERR_QUEUE` if the server does not answer
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, also if the same torrent is in the queue with another output; `ERR_PATH_OUTSIDE`
+   *   for a path with `..`; `ERR_PLAN`; `ERR_QUEUE` if the server does not answer
    */
   async addTorrent(given: TorrentPlan, options: AddTorrentOptions): Promise<QueuedTorrent> {
     if (!is(options, ADD_TORRENT))
@@ -117,7 +117,7 @@ export class TorrentQueue {
     const plan = (await parsePlan(given, { root: options.root })) as TorrentPlan;
     if (!plan.torrent) throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent.');
     const { id, parts } = plan;
-    const [root, outputRoot] = [requiredRoot(plan.root), requiredRoot(output)];
+    const [root, outputRoot] = [requireContent(plan.root), requireOutput(output)];
     const { server, store, queues, waits } = this.#producer;
     const joins = queues.get('join', root);
     const known = { plan, root, outputRoot };
@@ -187,7 +187,7 @@ export class TorrentQueue {
     } finally {
       divided.destroy();
     }
-    const batch = { id, roots };
+    const batch = { id, roots, read: new Set<number>() };
     return { id, jobs: roots.length, results: (options = {}) => batchResults(batch, this.#producer, options) };
   }
 

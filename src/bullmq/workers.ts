@@ -7,6 +7,8 @@ import { AbortError, MetainfoError, type OpenObject, type PartStore, type Resour
 import { backendOf, type QueueOptions } from './backend.ts';
 import { runBatchJob } from './batch-job.ts';
 import {
+  errorOf,
+  failedPart,
   jobError,
   OtherWorkerError,
   publicError,
@@ -61,7 +63,10 @@ export interface WorkersOptions extends QueueOptions, Pick<ResourceOptions, 'thr
    * @default ignored
    */
   onError?: ((error: Error) => void) | undefined;
-  /** Called when an attempt of a job has ended: `error` is null if it succeeded. A failure that may pass is tried again. */
+  /**
+   * Called when an attempt of a job has ended: `error` is null if it succeeded. A failure that may pass is tried again. A join whose part
+   * has failed never starts, so only the part is reported.
+   */
   onJob?: ((job: EndedJob) => void) | undefined;
 }
 
@@ -193,7 +198,10 @@ export function createWorkers(options: WorkersOptions): Workers {
       const worker = new backend.classes.Worker(queueName(kind, root), processor(timed, context), settings);
       worker.on('error', onError);
       worker.on('completed', (job, result) => tell(job, null, result));
-      worker.on('failed', (job, error) => job && tell(job, error.message));
+      worker.on('failed', (job, error) => {
+        // No attempt: the part that failed the join was told. BullMQ's own failures, as of a job whose workers died, have no code.
+        if (job && failedPart(error.message) === undefined) tell(job, textOf(errorOf(error.message)));
+      });
       return worker;
     };
     return [start('part', runPart, concurrency), start('join', runJoin, 1), start('batch', runBatch, concurrency)];

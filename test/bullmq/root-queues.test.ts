@@ -100,7 +100,7 @@ describe('a batch', { skip: REDIS.skip }, () => {
   it('fails the items that name no root without a worker', async (t) => {
     const { producer } = await setUpQueue(t, REDIS.start);
     const queue = producer();
-    const items = [null, { torrent: 5 }, { torrent: '/etc/passwd' }, { torrent: '' }] as never[];
+    const items = [null, { torrent: 5 }, { torrent: '/etc/passwd' }, { torrent: '' }, { torrent: 'zz' }] as never[];
     const results: string[] = [];
     for await (const { error, ok } of (await queue.addBatch('validate', items)).results())
       results.push(`${ok} ${error}`);
@@ -129,7 +129,7 @@ describe('a batch', { skip: REDIS.skip }, () => {
     assert.deepEqual(await readdir(path.join(folder, 'store')), []);
     assert.equal(await store.get(batch.id, 'results-0'), null);
     const again = batch.results()[Symbol.asyncIterator]();
-    await assert.rejects(again.next(), { code: 'ERR_QUEUE', message: /somebody has read them.*keep: true/s });
+    await assert.rejects(again.next(), { code: 'ERR_INVALID_ARGUMENT', message: /were read.*keep: true/s });
     await assert.rejects(
       batch
         .results({ order: 'x' as never })
@@ -162,12 +162,10 @@ describe('a batch', { skip: REDIS.skip }, () => {
         [0, 1, 2],
       ],
     );
-    // A job that was not read to its end is kept.
-    for await (const { item } of batch.results()) {
-      assert.equal(item, 0);
-      break;
-    }
-    assert.deepEqual(await all({}), [0, 1, 2]);
+    // A job that was not read to its end is kept, and one that was is skipped.
+    for await (const { item } of batch.results()) if (item === 1) break;
+    assert.deepEqual([await all({ order: 'completed', keep: true }), await all({})].flat().sort(), [1, 1, 2, 2]);
+    await assert.rejects(all({}), { code: 'ERR_INVALID_ARGUMENT' });
   });
 });
 

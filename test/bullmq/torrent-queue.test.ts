@@ -121,7 +121,7 @@ describe('TorrentQueue', { skip }, () => {
   });
 
   it('fails with the error of a part, and does not try again what is permanent', async (t) => {
-    const { queue, draft, base, ended } = await cluster(t);
+    const { queue, draft, base, ended, workers } = await cluster(t);
     const file = path.join(base, 'set/a');
     await utimes(file, 1000, 1000);
     const plan = await planParts(draft, { root: 'data/set', partSize: 32 * KIB });
@@ -132,6 +132,11 @@ describe('TorrentQueue', { skip }, () => {
     const failed = ended.filter(({ kind, error }) => kind === 'part' && error?.startsWith('ERR_FILE_CHANGED'));
     assert.ok(failed.length > 0);
     assert.equal(new Set(failed.map(({ index }) => index)).size, failed.length, 'a part was tried again');
+    await workers.close();
+    assert.ok(
+      ended.every(({ kind }) => kind === 'part'),
+      'the join was reported, although no worker ran it',
+    );
     assert.equal((await queued.progress()).state, 'failed');
     await assert.rejects(readFile(path.join(base, 'x.torrent')), { code: 'ENOENT' });
   });
@@ -143,16 +148,22 @@ describe('TorrentQueue', { skip }, () => {
     for (const [root, output] of [
       ['/etc', 'data/x.torrent'],
       ['data/set', '../x.torrent'],
+      ['data//set', 'data/x.torrent'],
+      ...['data', 'data/', 'data//x.torrent', 'data/./x', 'data/x/', 'data/a\0b'].map((output) => ['data/set', output]),
+    ] as [string, string][]) {
+      const plan = await planParts(draft, { root, partSize: 2 ** 20 });
+      await assert.rejects(queue.addTorrent(plan, { output }), { code: 'ERR_INVALID_ARGUMENT' }, output);
+    }
+    for (const [root, output] of [
+      ['data/../secret', 'data/x.torrent'],
+      ['data/set', 'data/../x.torrent'],
     ] as const) {
       const plan = await planParts(draft, { root, partSize: 2 ** 20 });
-      await assert.rejects(queue.addTorrent(plan, { output }), { code: 'ERR_INVALID_ARGUMENT' });
+      await assert.rejects(queue.addTorrent(plan, { output }), { code: 'ERR_PATH_OUTSIDE', message: /component \.\./ });
     }
     const cases: [root: string, output: string, code: string][] = [
-      ['data/../secret', 'data/x.torrent', 'ERR_PATH_OUTSIDE'],
       ['data/link', 'data/x.torrent', 'ERR_PATH_OUTSIDE'],
-      ['data/set', 'data/../x.torrent', 'ERR_PATH_OUTSIDE'],
       ['data/set', 'data/link/x.torrent', 'ERR_PATH_OUTSIDE'],
-      ['data/set', 'data', 'ERR_INVALID_ARGUMENT'],
       ['data/missing', 'data/x.torrent', 'ERR_NOT_FOUND'],
     ];
     for (const [root, output, code] of cases) {
@@ -633,6 +644,18 @@ describe('TorrentQueue', { skip }, () => {
     assert.equal(again.attached, false);
     letGo();
     assert.equal((await again.done()).output, place.output);
+  });
+
+  it('reports a job that BullMQ itself has failed, with a code', async (t) => {
+    const { redis, store, base, queue, workers, closing } = await cluster(t);
+    await workers.close();
+    const { id } = await queue.addBatch('validate', [{ torrent: 'data/x' }]);
+    // As after too many workers that died while they ran it.
+    await redis.client.hset(`metainfo:metainfo-batches-data:${id}-0`, 'defa', 'job stalled more than allowable limit');
+    const job = await new Promise<EndedJob>((onJob) => {
+      closing(createWorkers({ connection: redis.url, store, roots: { data: base }, onJob }));
+    });
+    assert.equal(job.error, 'ERR_QUEUE: A job failed: job stalled more than allowable limit');
   });
 
   it('fails a cancelled join at once', async (t) => {

@@ -114,7 +114,7 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     const made = await metainfo(queued(...create), { cwd });
     assert.equal(made.code, 0, made.stderr);
     assert.match(made.stdout, /^data\/x\.torrent: hybrid, 2 files, 300 KiB, from 10 parts\ninfohash v1 /);
-    assert.match(made.stderr, /^queued 10 parts at redis:\/\/127\.0\.0\.1:\d+\n/);
+    assert.match(made.stderr, /^queued 10 parts of at most 32 KiB at redis:\/\/127\.0\.0\.1:\d+\n/);
     await metainfo(['create', 'data/set', '-l', '16KiB', '-o', 'whole.torrent'], { cwd });
     assert.ok((await bytesOf(cwd, 'data/x.torrent')).equals(await bytesOf(cwd, 'whole.torrent')));
 
@@ -195,7 +195,7 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     assert.match(stderr, /interrupted: the torrent stays in the queue; run the same command to see its progress\n$/);
     const second = start(args, { cwd });
     const attached = new Promise((resolve) => second.stderr.once('data', resolve));
-    assert.match(String(await attached), /^attached to 10 parts at /);
+    assert.match(String(await attached), /^attached to 10 parts of at most 32 KiB at /);
     // Not before: it could end the torrent before the second command asks for it.
     worker();
     const ended = await finish(second);
@@ -265,7 +265,21 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     assert.deepEqual([local.code, await redis.client.keys('*joins*join')], [0, []]);
     const shared = ['--root', 'data=data', '--store', 'store'];
     const made = await metainfo(['create', 'data/set', '-o', 'data/x.torrent', ...shared], { cwd, env });
-    assert.match(made.stderr, /^queued 1 part at redis:/);
+    assert.match(made.stderr, /^queued 1 part of at most 320 KiB at redis:/);
+    const tiny = [
+      'create',
+      'data/set',
+      '-l',
+      '16KiB',
+      '-o',
+      'data/tiny.torrent',
+      ...shared,
+      '--part-size',
+      '1',
+      '--json',
+    ];
+    const { parts, partSize } = JSON.parse((await metainfo(tiny, { cwd, env })).stdout);
+    assert.deepEqual([parts, partSize], [20, 16 * KIB]);
     assert.equal((await metainfo(['verify', 'data/x.torrent', 'data/set', ...shared], { cwd, env })).code, 0);
     assert.ok((await bytesOf(cwd, 'data/x.torrent')).equals(await bytesOf(cwd, 'data/local.torrent')));
   });
@@ -498,11 +512,22 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
   it('fail when the server cannot be reached', async (t) => {
     const { cwd, redis, queued } = await setUp(t);
     await redis.kill();
-    const { code, stderr } = await metainfo(queued('create', 'data/set', '-o', 'data/x.torrent'), { cwd });
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /The server of the queue does not answer \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)\. \[ERR_QUEUE\]/,
-    );
+    await metainfo(['create', 'data/set', '-o', 'whole.torrent'], { cwd });
+    const commands = [
+      queued('create', 'data/set', '-o', 'data/x.torrent'),
+      queued('verify', 'whole.torrent', 'data/set'),
+    ];
+    const ended = commands.map(async (args) => {
+      const { code, stderr } = await metainfo(args, { cwd });
+      assert.equal(code, 1);
+      // Each tells of the outage before it fails.
+      assert.match(
+        stderr,
+        /no answer from redis:.*The server of the queue does not answer \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)\. \[ERR_QUEUE\]/s,
+      );
+      return performance.now();
+    });
+    const [created = 0, verified = 0] = await Promise.all(ended);
+    assert.ok(Math.abs(created - verified) < 7000, 'verify waited twice for the server');
   });
 });

@@ -41,24 +41,33 @@ export async function createInQueue(
   if (web) throw invalidArgument('Workers read files on disk: create a torrent of a URL without --queue');
   const queue = new TorrentQueue({ connection, store: storeOf(folder) });
   const server = nameOfConnection(connection);
-  let notices: ReturnType<typeof waitNotices> | undefined;
+  const notices = waitNotices(queue, { root: output.split('/', 1)[0] as string, server, json: options.json });
   try {
     const started = process.uptime();
     const queued = await queue.addTorrent(plan, { output, force: options.force });
     if (!options.json && !options.quiet) {
       const what = queued.attached ? 'attached to' : 'queued';
-      await writeLines([`${what} ${plural(plan.parts, 'part')} at ${server}`], stderr);
+      // A part has whole pieces, so its size may differ from --part-size.
+      const parts = `${plural(plan.parts, 'part')} of at most ${formatBytes(plan.partSize)}`;
+      await writeLines([`${what} ${parts} at ${server}`], stderr);
     }
-    notices = waitNotices(queue, { root: output.split('/', 1)[0] as string, server, json: options.json });
     const joined = await followed(queued, options, { signal, onNoWorker: notices.onNoWorker });
     const seconds = process.uptime() - started;
     const { version, files, totalSize } = joined;
-    const about = { path: target, output, plan: queued.id, parts: plan.parts, version, infohash: infohashOf(joined) };
+    const about = {
+      path: target,
+      output,
+      plan: queued.id,
+      parts: plan.parts,
+      partSize: plan.partSize,
+      version,
+      infohash: infohashOf(joined),
+    };
     const rest = { files, totalSize, seconds, warnings: findings.map(toPlain) };
     const summary = `${nameOfTarget(target)}: ${version}, ${plural(files, 'file')}, ${formatBytes(totalSize)}, from ${plural(plan.parts, 'part')}`;
     await writeResult(options, { ...about, ...rest }, [summary, ...infohashLines(joined)]);
   } finally {
-    notices?.close();
+    notices.close();
     await queue.close();
   }
 }

@@ -93,6 +93,8 @@ function reasonOf(error: unknown): string {
 
 /** Milliseconds between two questions to the server of somebody who waits. */
 const ASK_MS = 2000;
+/** Milliseconds without an answer until somebody is told. The question itself goes on for longer. */
+const SILENCE_MS = 5000;
 
 /**
  * Tells those who wait for workers that the server does not answer, or that nobody works for a root.
@@ -109,10 +111,12 @@ export function waitNotices(
   const outage = new Outage(server, { json });
   const ask = async () => {
     while (!signal.aborted) {
+      const silence = setTimeout(() => outage.lost(''), SILENCE_MS).unref();
       await queue.counts([root], { signal }).then(
         () => outage.answered(),
         (error: unknown) => outage.lost(error),
       );
+      clearTimeout(silence);
       await delay(ASK_MS, undefined, { signal, ref: false }).catch(() => {});
     }
   };
