@@ -10,7 +10,7 @@ const EXTRA_NAME = /(?<![a-z])(?:creditless|extras?|featurettes?|nced|ncop|proof
 
 /** `S01E02`, `s1 - ep 2`, `Season 1 Episode 2` or `1x02`. */
 const EPISODE =
-  /(?<![a-z\d])(?:s(?:eason[ ._]?)?(\d{1,2})[ ._-]{0,3}e(?:p(?:isode)?)?[ ._]?(\d{1,4})(?!\d)|(\d{1,2})x(\d{2})(?![\da-uwyz]))/i;
+  /(?<![a-z\d])(?:(?:season[ ._]?|s)(\d{1,2})[ ._-]{0,3}(?:episode|ep?)[ ._]?(\d{1,4})(?!\d)|(\d{1,2})x(\d{2})(?![\da-uwyz]))/i;
 /** A further episode of the same file: `E03`, `-E03`, `-S01E03`, `-03`, `x03`. */
 const NEXT =
   /(?:[ ._]?[-+&~]?[ ._]?(?:s\d{1,2}[ ._-]?ep?|\d{1,2}x|ep?)[ ._]?(\d{1,4})(?!\d)|[-x](\d{1,3})(?![\da-uwyz]))/iy;
