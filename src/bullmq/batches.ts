@@ -1,7 +1,8 @@
 /** Batches of small torrents, as their producer sees them: how items become jobs, and how results are read. */
-
+import { boolean, enums } from 'superstruct';
 import { MetainfoError } from '../index.ts';
 import { type BatchOperation, type ItemResult, placesOf } from './batch-job.ts';
+import { CALLBACK, type Checks, checkOptions, option, SIGNAL } from './check-options.ts';
 import { lostError, notInStore, refused, shown, textOf } from './failures.ts';
 import type { OnNoWorker } from './job-waits.ts';
 import type { Producer } from './queued-torrent.ts';
@@ -88,14 +89,20 @@ export interface BatchJobs {
   read: Set<number>;
 }
 
+const RESULTS: Checks = {
+  order: option(enums(['items', 'completed']), 'items or completed'),
+  keep: option(boolean(), 'true or false'),
+  onNoWorker: CALLBACK,
+  ...SIGNAL,
+};
+
 /** Reads the results of a batch. */
 export async function* batchResults(
   batch: BatchJobs,
   producer: Producer,
-  { order = 'items', keep = false, signal: given, onNoWorker }: ResultsOptions,
+  options: ResultsOptions,
 ): AsyncGenerator<ItemResult> {
-  if (order !== 'items' && order !== 'completed')
-    throw refused(`order must be items or completed, not ${String(order)}`);
+  const { order = 'items', keep = false, signal: given, onNoWorker } = checkOptions(options, RESULTS);
   const jobs = [...batch.roots.keys()].filter((index) => !batch.read.has(index));
   if (batch.read.size > 0 && jobs.length === 0)
     throw refused(
@@ -180,12 +187,10 @@ async function forgetJob({ id, roots }: BatchJobs, index: number, { store, queue
 }
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
-export function checkBatch(operation: BatchOperation, items: unknown, perJob: number): void {
+export function checkBatch(operation: BatchOperation, items: unknown): void {
   const isList = typeof items === 'object' && items !== null;
   if (!isList || !(Symbol.iterator in items || Symbol.asyncIterator in items))
     throw refused(`items must be a list of items, not ${shown(items)}`);
   if (!['create', 'verify', 'validate'].includes(operation))
     throw refused(`unknown operation ${shown(operation)}: expected create, verify or validate`);
-  if (!Number.isSafeInteger(perJob) || perJob < 1)
-    throw refused(`perJob must be a whole number of at least 1, not ${shown(perJob)}`);
 }

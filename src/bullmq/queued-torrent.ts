@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { AbortError, MetainfoError, type PartStore, type TorrentPlan } from '../index.ts';
+import { CALLBACK, type Checks, checkOptions, SIGNAL } from './check-options.ts';
 import { type JobWaits, POLL_MS, unlessOutage } from './job-waits.ts';
 import { forEachIndex, type JoinData } from './jobs.ts';
 import { type JoinedTorrent, joinedTorrent, type QueuedTorrent, type QueueProgress } from './queued.ts';
@@ -28,16 +29,20 @@ export interface JoinJob {
   attached: boolean;
 }
 
+const DONE: Checks = { onProgress: CALLBACK, onNoWorker: CALLBACK, ...SIGNAL };
+
 /** A torrent whose join is in the queue. */
 export function queuedTorrent(join: JoinJob, producer: Producer): QueuedTorrent {
   const { plan, job, root, outputRoot, attached } = join;
   const { queues, waits } = producer;
-  const progress: QueuedTorrent['progress'] = ({ signal } = {}) => progressOf(join, producer, signal);
+  const progress: QueuedTorrent['progress'] = async (options = {}) =>
+    progressOf(join, producer, checkOptions(options, SIGNAL).signal);
   return {
     id: plan.id,
     attached,
     progress,
-    done: async ({ signal, onProgress, onNoWorker } = {}): Promise<JoinedTorrent> => {
+    done: async (options = {}): Promise<JoinedTorrent> => {
+      const { signal, onProgress, onNoWorker } = checkOptions(options, DONE);
       const ended = (signal: AbortSignal | undefined) => {
         const onPoll = async () => {
           // The question about the job notices how long an outage lasts.
@@ -48,7 +53,7 @@ export function queuedTorrent(join: JoinJob, producer: Producer): QueuedTorrent 
       };
       return joinedTorrent(await waits.withWorkers([root, outputRoot], { signal, onNoWorker }, ended));
     },
-    cancel: ({ signal } = {}) => cancel(join, producer, signal),
+    cancel: async (options = {}) => cancel(join, producer, checkOptions(options, SIGNAL).signal),
   };
 }
 

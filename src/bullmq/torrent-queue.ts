@@ -15,6 +15,7 @@ import {
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import type { BatchItems, BatchOperation } from './batch-job.ts';
 import { batchResults, checkBatch, dividedItems, refuseItems } from './batches.ts';
+import { type Checks, checkOptions, option, SIGNAL, unchecked } from './check-options.ts';
 import { EngineRun } from './engine-run.ts';
 import { refused, shown } from './failures.ts';
 import { JobWaits, type OnNoWorker } from './job-waits.ts';
@@ -35,6 +36,12 @@ export interface TorrentQueueOptions extends QueueOptions {
 }
 
 const Priority = max(min(integer(), 1), 2 ** 21);
+const QUEUE = unchecked('connection', 'backend', 'prefix', 'telemetry', 'store');
+const ADD_BATCH: Checks = {
+  perJob: option(min(integer(), 1), 'a whole number of at least 1'),
+  priority: option(Priority, 'a whole number from 1 to 2097152'),
+  ...SIGNAL,
+};
 const ADD_TORRENT = object({
   root: optional(nonempty(string())),
   output: nonempty(string()),
@@ -90,6 +97,7 @@ export class TorrentQueue {
 
   /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
   constructor(options: TorrentQueueOptions) {
+    checkOptions(options, QUEUE);
     const server = new QueueServer();
     const backend = backendOf(options, { closing: server.closing });
     const store = requireStore(options.store);
@@ -161,11 +169,10 @@ export class TorrentQueue {
   async addBatch<Operation extends BatchOperation>(
     operation: Operation,
     items: Iterable<BatchItems[Operation]> | AsyncIterable<BatchItems[Operation]>,
-    { perJob = 200, priority, signal }: { perJob?: number; priority?: number; signal?: AbortSignal | undefined } = {},
+    options: { perJob?: number; priority?: number; signal?: AbortSignal | undefined } = {},
   ): Promise<QueuedBatch> {
-    checkBatch(operation, items, perJob);
-    if (!is(priority, optional(Priority)))
-      throw refused(`priority must be a whole number from 1 to 2097152, not ${shown(priority)}`);
+    checkBatch(operation, items);
+    const { perJob = 200, priority, signal } = checkOptions(options, ADD_BATCH);
     const { server, store, queues } = this.#producer;
     const id = randomBytes(32).toString('hex');
     const roots: string[][] = [];
@@ -199,7 +206,8 @@ export class TorrentQueue {
    * @param options.signal Cancels the question.
    * @throws {MetainfoError} `ERR_QUEUE` if the server does not answer
    */
-  async counts(roots: readonly string[], { signal }: { signal?: AbortSignal | undefined } = {}): Promise<QueueCounts> {
+  async counts(roots: readonly string[], options: { signal?: AbortSignal | undefined } = {}): Promise<QueueCounts> {
+    const { signal } = checkOptions(options, SIGNAL);
     if (!is(roots, array(string())) || !roots.every((root) => requiredRoot(root) === root))
       throw refused(`roots must be the names of roots, such as ['media'], not ${shown(roots)}`);
     const { server, queues } = this.#producer;

@@ -2,10 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Job, UnrecoverableError, WaitingChildrenError, WaitingError, type Worker } from 'bullmq';
-import { func, integer, is, max, min, nullable, optional, type Struct } from 'superstruct';
+import { integer, max, min, nullable, number } from 'superstruct';
 import { AbortError, MetainfoError, type OpenObject, type PartStore, type ResourceOptions } from '../index.ts';
 import { backendOf, type QueueOptions } from './backend.ts';
 import { runBatchJob } from './batch-job.ts';
+import { CALLBACK, type Checks, checkOptions, option, unchecked } from './check-options.ts';
 import {
   errorOf,
   failedPart,
@@ -13,8 +14,6 @@ import {
   OtherWorkerError,
   publicError,
   ROOT_PASSES,
-  refused,
-  shown,
   textOf,
   UnknownRootError,
 } from './failures.ts';
@@ -121,14 +120,16 @@ export interface Workers {
 }
 
 /** The options of workers that nothing else checks before a job runs. */
-const OPTIONS = {
-  threads: [nullable(min(max(integer(), 1024), 1)), '1 to 1024 or null'],
-  memoryLimit: [nullable(min(integer(), 2 ** 14)), 'at least 16384 bytes'],
-  concurrency: [min(integer(), 1), 'a whole number of at least 1'],
-  open: [func(), 'a function'],
-  onError: [func(), 'a function'],
-  onJob: [func(), 'a function'],
-} as const;
+const OPTIONS: Checks = {
+  ...unchecked('connection', 'backend', 'prefix', 'telemetry', 'store', 'roots'),
+  threads: option(nullable(min(max(integer(), 1024), 1)), '1 to 1024 or null'),
+  memoryLimit: option(nullable(min(integer(), 2 ** 14)), 'at least 16384 bytes'),
+  concurrency: option(min(integer(), 1), 'a whole number of at least 1'),
+  open: CALLBACK,
+  onError: CALLBACK,
+  onJob: CALLBACK,
+};
+const CLOSE: Checks = { grace: option(min(number(), 0), 'milliseconds') };
 
 /** Why jobs are given back. */
 const CLOSING = 'the worker closes';
@@ -156,15 +157,12 @@ const CLOSING = 'the worker closes';
  */
 export function createWorkers(options: WorkersOptions): Workers {
   const closing = new AbortController();
+  // A wrong option would fail every job, for good.
+  checkOptions(options, OPTIONS);
   const roots = checkedRoots(options.roots);
   const backend = backendOf(options, { closing: closing.signal, roots: Object.keys(roots) });
   const store = storeOfWorker(requireStore(options.store));
   const { concurrency = 1, onJob = () => {} } = options;
-  // A wrong option would fail every job, for good.
-  for (const [name, [struct, what]] of Object.entries(OPTIONS)) {
-    const value: unknown = options[name as keyof typeof OPTIONS];
-    if (!is(value, optional(struct as Struct<unknown>))) throw refused(`${name} must be ${what}, not ${shown(value)}`);
-  }
   const onError = (error: unknown) => options.onError?.(publicError(error));
   const queues = new RootQueues(backend, onError);
   const common = { ...options, store, roots, plans: new Plans(store), closing, onError };
@@ -241,7 +239,8 @@ export function createWorkers(options: WorkersOptions): Workers {
     [Symbol.asyncDispose]: () => close(),
   };
 
-  async function close({ grace = 0 }: { grace?: number | undefined } = {}): Promise<void> {
+  async function close(options: { grace?: number | undefined } = {}): Promise<void> {
+    const { grace = 0 } = checkOptions(options, CLOSE);
     isClosing = true;
     clearInterval(watch);
     await closeWorkers(workers, closing, grace);

@@ -76,11 +76,23 @@ describe('createWorkers', () => {
       { store: {} },
       { concurrency: 0 },
       { concurrency: 1.5 },
+      { thread: 1 },
+      { onJob: 'x' },
     ])
       assert.throws(
         () => createWorkers({ ...good, ...bad } as never),
         { code: 'ERR_INVALID_ARGUMENT' },
         JSON.stringify(bad),
       );
+    for (const options of [undefined, null, 5, { ...good, store: null }, good] as never[])
+      assert.throws(() => new TorrentQueue(options), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
+  it('refuses a grace time that is none', async () => {
+    const options = { connection: 'redis://127.0.0.1:1', store: folderStore('parts'), roots: { a: '.' } };
+    const workers = createWorkers({ ...options, onError: () => {} });
+    for (const given of [null, { grace: -5 }, { grace: 'x' }, { grace: Number.NaN }, { graceTime: 5 }] as never[])
+      await assert.rejects(workers.close(given), { code: 'ERR_INVALID_ARGUMENT' });
+    await workers.close();
   });
 });

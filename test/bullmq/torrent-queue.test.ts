@@ -578,7 +578,7 @@ describe('TorrentQueue', { skip }, () => {
     assert.deepEqual(results, [
       [false, 'ERR_WRITE'],
       [false, 'ERR_UNREADABLE'],
-      [false, 'ERR_WRITE'],
+      [false, 'ERR_NOT_A_FILE'],
       [true, undefined],
       [true, undefined],
       [false, 'ERR_INVALID_ARGUMENT'],
@@ -594,6 +594,23 @@ describe('TorrentQueue', { skip }, () => {
       await assert.rejects(queue.addTorrent(plan, options as never), { code });
     for (const items of [undefined, null, 5, 'text', {}])
       await assert.rejects(queue.addBatch('create', items as never), { code });
+    const queued = await queue.addTorrent(plan, { output: 'data/x.torrent' });
+    const batch = await queue.addBatch('validate', [{ torrent: 'data/x.torrent' }]);
+    for (const options of [null, 5, { signal: 'x' }, { other: 1 }] as never[])
+      for (const call of [
+        () => queue.addBatch('validate', [], options),
+        () => queue.counts(['data'], options),
+        () => queued.done(options),
+        () => queued.progress(options),
+        () => queued.cancel(options),
+        () => batch.results(options)[Symbol.asyncIterator]().next(),
+      ])
+        await assert.rejects(call(), { code }, `${call}`);
+    for (const options of [{ perJob: 0 }, { perJob: 1.5 }, { priority: 0 }, { perjob: 1 }] as never[])
+      await assert.rejects(queue.addBatch('validate', [], options), { code });
+    for (const options of [{ keep: 'no' }, { order: 'x' }, { onNoWorker: 1 }] as never[])
+      await assert.rejects(batch.results(options)[Symbol.asyncIterator]().next(), { code });
+    await assert.rejects(queued.done({ onProgress: 5 } as never), { code });
   });
 
   /** A part that runs until it is let go, and the torrent of its plan. */
