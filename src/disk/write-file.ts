@@ -231,7 +231,7 @@ async function statusOf(file: string, options: Checked<BeneathOptions>): Promise
 }
 
 /** Whether a system call failed because a file, or a folder above it, is not there any more. */
-export function isGone({ code }: NodeJS.ErrnoException): boolean {
+export function isGone({ code }: { code?: string | undefined }): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
