@@ -58,6 +58,6 @@ function absent(removed: readonly string[] = [], known: readonly string[], noun:
 }
 
 function notIn(text: string, noun: string): Finding {
-  const advice = noun === KEY ? '' : `metainfo show lists the ${noun.includes('tracker') ? 'tracker' : 'webseed'}s.`;
+  const advice = noun === KEY ? '' : 'metainfo show lists what it has.';
   return warning('not_in_torrent', text, `The torrent does not have ${noun} ${shown(text)}.`, { advice });
 }

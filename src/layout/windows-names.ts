@@ -21,8 +21,7 @@ const PLAIN = new RegExp(
 
 /** Why Windows cannot store a name, as the end of a sentence about it; null if it can. */
 export function windowsProblem(name: string): string | null {
-  // No torrent can have the names of dots.
-  if (PLAIN.test(name) || name === '.' || name === '..') return null;
+  if (PLAIN.test(name)) return null;
   const chars = name.match(FORBIDDEN);
   if (chars) return `contains ${[...new Set(chars)].map((char) => `'${char}'`).join(', ')}`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose

@@ -202,7 +202,7 @@ describe('metainfo edit', () => {
     const { code, stderr: absent } = await metainfo(args, { cwd });
     assert.equal(code, 0);
     const line = 'warning: 2 torrents do not have the tracker "udp://no.example". [not_in_torrent]';
-    assert.equal(absent, `${line}\n  metainfo show lists the trackers.\n`);
+    assert.equal(absent, `${line}\n  metainfo show lists what it has.\n`);
     const json = (await metainfo([...args, '--json'], { cwd })).stdout.split('\n')[0] as string;
     const { changes, warnings } = JSON.parse(json);
     assert.deepEqual([changes, warnings.length, warnings[0].code], [[], 1, 'not_in_torrent']);

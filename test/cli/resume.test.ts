@@ -46,7 +46,7 @@ async function assertSkipped(cwd: string, ...options: string[]): Promise<void> {
 
 describe('metainfo create --resume', () => {
   const ALL = [
-    ...['-t', 'udp://a.example:1/x,udp://b.example:1/x', '-w', 'https://w.example/', '-p', '-s', 'SITE', '-c', 'text'],
+    ...['-t', 'https://a.example/x,https://b.example/x', '-w', 'https://w.example/', '-p', '-s', 'SITE', '-c', 'text'],
     ...['--similar', 'a'.repeat(40), '--collection', 'x', '--httpseed', 'https://h.example/'],
     ...['--update-url', 'https://u.example/', '--set', 'a=b', '--set', 'info.c=d', '--attributes', '-l', '16KiB'],
   ];

@@ -14,7 +14,7 @@ export function personalFindings(isPrivate: boolean | null | undefined, trackers
   const known = new Set(personal);
   const unlike = personal[0] === undefined ? '' : `, unlike that of ${personal[0]}`;
   // A private site may know its users by their addresses, but hardly one has a tracker without HTTP.
-  const others = hostsOf(trackers.filter((url) => unlike || /^\s*(?:udp|wss?):/i.test(url)));
+  const others = hostsOf(trackers.filter((url) => unlike || /^\s*(udp|ws)/i.test(url)));
   return others.flatMap((host) => {
     if (known.has(host)) return [];
     const message = `The tracker ${host} may be public: its URL has no personal key${unlike}.`;
