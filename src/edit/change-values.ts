@@ -29,7 +29,7 @@ const Name = refine(Text, 'unsafe_path', (name) => {
   return problem === null || `${problem} cannot be the name of a torrent`;
 });
 
-const OldText = refine(AnyText, 'empty', (text) => text !== '' || 'expected a text');
+const OldText = refine(AnyText, 'empty', (text) => text !== '' || 'expected text');
 const Replacements = list(type({ from: OldText, to: Text }));
 
 const VALUES = sparse(

@@ -181,7 +181,7 @@ describe('edit', () => {
     );
     assert.throws(
       () => edit(torrent, { replaceTrackers: [{ from: '', to: 'x' }] }),
-      /expected a text/,
+      /expected text/,
     );
     for (const wrong of [[{ from: '', to: 'x' }], [{ from: 'x' }], 'x', [['a', 'b']]])
       assert.throws(() => edit(torrent, { replaceTrackers: wrong } as TorrentChanges), ValidationError);

@@ -130,7 +130,7 @@ function problemOf(source: Partial<Source> | null): Problem | null {
 }
 
 function pathProblem(path: unknown): Problem | null {
-  if (typeof path !== 'string') return ['path', `expected a path or named data, got ${shown(path)}`];
+  if (typeof path !== 'string') return ['path', `expected a path or name, got ${shown(path)}`];
   const unsafe = path
     .split('/')
     .map(unsafeComponent)

@@ -54,7 +54,7 @@ describe('a File', () => {
     for (const source of [new Blob(['x']), { data: new Blob(['x']) }, { data: bytes('x') }, Buffer.from('x')])
       await assert.rejects(create([source as SourceInput]), {
         code: 'ERR_VALIDATION',
-        message: /sources\.0\.path: expected a path or named data, got nothing/,
+        message: /sources\.0\.path: expected a path or name, got nothing/,
       });
   });
 });
