@@ -179,8 +179,7 @@ export function infoOf(fields: TorrentCreateFields, pathRoot: string): InfoDictH
   if (info.name != null) return info;
   const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
   if (only !== undefined && !only.includes('/')) return { ...info, name: only };
-  if (sources && !paths && given === undefined)
-    throw new MetainfoError('ERR_NAME', 'Sources need a name: give one.');
+  if (sources && !paths && given === undefined) throw new MetainfoError('ERR_NAME', 'Sources need a name: give one.');
   const onDisk = basename(pathRoot);
   const name = normalize ? onDisk.normalize('NFC') : onDisk;
   if (name !== '') return { ...info, name };

@@ -179,10 +179,7 @@ describe('edit', () => {
         return new Set(error.issues.map(({ path }) => path[0])).size === 2;
       },
     );
-    assert.throws(
-      () => edit(torrent, { replaceTrackers: [{ from: '', to: 'x' }] }),
-      /expected text/,
-    );
+    assert.throws(() => edit(torrent, { replaceTrackers: [{ from: '', to: 'x' }] }), /expected text/);
     for (const wrong of [[{ from: '', to: 'x' }], [{ from: 'x' }], 'x', [['a', 'b']]])
       assert.throws(() => edit(torrent, { replaceTrackers: wrong } as TorrentChanges), ValidationError);
   });
