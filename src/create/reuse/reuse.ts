@@ -8,6 +8,7 @@ import type { RequestedFile } from '../../hash/hash-request.ts';
 import { toRequestedFile } from '../../hash/make-requested-files.ts';
 import { raisedRoot } from '../../hash/merkle.ts';
 import { runningJob, watch } from '../../jobs/watch.ts';
+import { sumOf } from '../../layout/file-table.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { PAD } from '../../model/torrent/content.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
@@ -118,7 +119,8 @@ function addWhole(all: Candidates, torrent: Torrent, layout: SizedLayout): void 
 
 /** Whether a torrent has the v1 files of a layout in the same order, by size and name. */
 function hasSameFiles({ content: { entries, pathAt } }: StoredDigests, layout: SizedLayout): boolean {
-  if (!entries) return false;
+  // Most torrents of a folder end here.
+  if (!entries || sumOf(entries.lengths) !== layout.files.totalLength) return false;
   const filesOf = (lengths: Float64Array, nameAt: (index: number) => string) =>
     Array.from(lengths, (length, i) => (length > 0 ? `${length} ${nameAt(i)}` : ''))
       .filter((file) => file !== '')
