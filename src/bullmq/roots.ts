@@ -103,7 +103,7 @@ export function requireOutput(place: unknown): string {
 }
 
 /** Whether a place, which may be any value, is `NAME/path` and not only `NAME`. */
-export const isBeneathRoot = (place: unknown): boolean => typeof place === 'string' && /\/./.test(place);
+export const isBeneathRoot = (place: unknown): boolean => typeof place === 'string' && /\/./s.test(place);
 
 function requireNamed(roots: Roots, name: string): void {
   if (Object.hasOwn(roots, name)) return;

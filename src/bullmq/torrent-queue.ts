@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Job } from 'bullmq';
-import { array, boolean, instance, integer, is, max, min, nonempty, object, optional, string } from 'superstruct';
+import { array, boolean, integer, is, max, min, nonempty, string } from 'superstruct';
 import {
   type Engine,
   MetainfoError,
@@ -37,18 +37,14 @@ export interface TorrentQueueOptions extends QueueOptions {
 
 const Priority = max(min(integer(), 1), 2 ** 21);
 const QUEUE = unchecked('connection', 'backend', 'prefix', 'telemetry', 'store');
-const ADD_BATCH: Checks = {
-  perJob: option(min(integer(), 1), 'a whole number of at least 1'),
-  priority: option(Priority, 'a whole number from 1 to 2097152'),
-  ...SIGNAL,
+const ADDED: Checks = { priority: option(Priority, 'a whole number from 1 to 2097152'), ...SIGNAL };
+const ADD_TORRENT: Checks = {
+  root: option(nonempty(string()), 'a path beneath a root'),
+  output: option(nonempty(string()), 'a path beneath a root'),
+  force: option(boolean(), 'true or false'),
+  ...ADDED,
 };
-const ADD_TORRENT = object({
-  root: optional(nonempty(string())),
-  output: nonempty(string()),
-  force: optional(boolean()),
-  priority: optional(Priority),
-  signal: optional(instance(AbortSignal)),
-});
+const ADD_BATCH: Checks = { perJob: option(min(integer(), 1), 'a whole number of at least 1'), ...ADDED };
 
 /** Milliseconds for which connections may take to close. */
 const CLOSE_MS = 2000;
@@ -117,11 +113,7 @@ export class TorrentQueue {
    *   for a path with `..`; `ERR_PLAN`; `ERR_QUEUE` if the server does not answer
    */
   async addTorrent(given: TorrentPlan, options: AddTorrentOptions): Promise<QueuedTorrent> {
-    if (!is(options, ADD_TORRENT))
-      throw refused(
-        `options must be { output: 'media/album.torrent', force: false, priority: 1 (to 2097152) }, not ${shown(options)}`,
-      );
-    const { output, force = false, priority, signal } = options;
+    const { output, force = false, priority, signal } = checkOptions(options, ADD_TORRENT);
     const plan = (await parsePlan(given, { root: options.root })) as TorrentPlan;
     if (!plan.torrent) throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent.');
     const { id, parts } = plan;
