@@ -108,6 +108,7 @@ const DOORS: Record<string, Door> = {
   },
   'sources saveTo': {
     declared: 'create/sources/sources.ts saveTo',
+    takesNull: true,
     use: async (at) => {
       const saveTo = await newTarget(at);
       return outcome(create([{ path: 'a', data: Buffer.from('a'), saveTo }]));

@@ -131,7 +131,7 @@ describe('system faults', { skip: shimMissing(), concurrency: 2 }, () => {
 
     it(`are survived or reported at random calls of a larger job: ${version}`, async (t) => {
       const seed = Number(process.env['METAINFO_FAULT_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 30));
-      const run: Run = { scenario: 'random', options: { version, threads: 2 }, args: [seed, 40] };
+      const run: Run = { scenario: 'random', options: { version, threads: 2, ...READS }, args: [seed, 40] };
       const report = await runFaults(await filesOf(t, LARGE), run);
       assert.deepEqual(report.problems, [], `METAINFO_FAULT_SEED=${seed}`);
       assert.ok(report.fired >= 20, told(report));
