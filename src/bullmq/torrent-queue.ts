@@ -128,8 +128,11 @@ export class TorrentQueue {
       await this.#requireOutput(found, output);
       return torrent(found, true);
     }
-    await server.wait(store.put(id, 'plan', Buffer.from(JSON.stringify(plan))), signal);
-    const request = await server.wait(storeRequest(id, { output, force }, store), signal);
+    const stored = Promise.all([
+      storeRequest(id, { output, force }, store),
+      store.put(id, 'plan', Buffer.from(JSON.stringify(plan))),
+    ]);
+    const [request] = await server.wait(stored, signal);
     if (found) await forgetTorrent({ ...known, job: found }, this.#producer, signal);
     const next = Math.min(parts, MAX_CHILDREN);
     const more = priority === undefined ? {} : { priority };
@@ -153,7 +156,8 @@ export class TorrentQueue {
    * @param operation The operation for every item.
    * @param items What to do: their fields are those of {@link BatchItems}.
    * @param options How to divide the items.
-   * @param options.perJob The most items of one job, by default 200. Items of other roots begin a new job.
+   * @param options.perJob The most items of one job, by default 500: give fewer if their content is large. Items of other roots begin a
+   *   new job.
    * @param options.priority Jobs of a smaller number run earlier, from 1 to 2097152; those without one run first.
    * @param options.signal Stops queuing: jobs that were queued before go on.
    * @throws {MetainfoError} `ERR_QUEUE` if the server does not answer
@@ -164,7 +168,7 @@ export class TorrentQueue {
     options: { perJob?: number; priority?: number; signal?: AbortSignal | undefined } = {},
   ): Promise<QueuedBatch> {
     checkBatch(operation, items);
-    const { perJob = 200, priority, signal } = checkOptions(options, ADD_BATCH);
+    const { perJob = 500, priority, signal } = checkOptions(options, ADD_BATCH);
     const { server, store, queues } = this.#producer;
     const id = randomBytes(32).toString('hex');
     const roots: string[][] = [];

@@ -8,6 +8,9 @@ import { type BeneathOptions, holdBeneath } from './beneath.ts';
 /** Larger groups gain little, and each file holds a descriptor. */
 export const MAX_GROUP = 64;
 
+/** The groups for which a folder is looked up once: a folder that was moved or swapped is soon noticed. */
+const HELD_GROUPS = 16;
+
 interface Waiting {
   file: NewFile;
   /** Called when it no longer waits. */
@@ -66,15 +69,31 @@ export function writeInGroup(
 async function writeGroups(addon: Addon, folder: string, key: string, options: Checked<BeneathOptions>): Promise<void> {
   const queue = queues.get(key) as Waiting[];
   while (queue.length > 0) {
-    const group = queue.splice(0, MAX_GROUP);
-    for (const { begin } of group) begin();
-    const files = group.map(({ file }) => file);
     try {
-      const errors = await holdBeneath(folder, options, (held) => addon.writeFiles(held, files));
-      for (const [i, { resolve }] of group.entries()) resolve(errors[i] as number);
+      await holdBeneath(folder, options, async (held) => {
+        for (let groups = 0; groups < HELD_GROUPS && queue.length > 0; groups += 1)
+          await writeGroup(addon, held, queue);
+      });
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      for (const { reject } of nextGroup(queue)) reject(error);
     }
   }
   queues.delete(key);
+}
+
+async function writeGroup(addon: Addon, held: string, queue: Waiting[]): Promise<void> {
+  const group = nextGroup(queue);
+  try {
+    const files = group.map(({ file }) => file);
+    const errors = await addon.writeFiles(held, files);
+    for (const [i, { resolve }] of group.entries()) resolve(errors[i] as number);
+  } catch (error) {
+    for (const { reject } of group) reject(error);
+  }
+}
+
+function nextGroup(queue: Waiting[]): Waiting[] {
+  const group = queue.splice(0, MAX_GROUP);
+  for (const { begin } of group) begin();
+  return group;
 }

@@ -54,9 +54,9 @@ export interface SizedWork {
 }
 
 /** A part costs as much as hashing this many bytes: see docs/scaling.md. */
-const PART_COST = 8 * 2 ** 20;
+const PART_COST = 32 * 2 ** 20;
 /** Smaller parts are slower on any number of workers, unless each worker would get less than one part. */
-const LEAST_PART = 256 * 2 ** 20;
+const LEAST_PART = 512 * 2 ** 20;
 /** The parts of one flow that a queue has at once. Reading more of them takes a join longer than it saves. */
 const MOST_AUTO_PARTS = 4096;
 /** The workers that are assumed. */

@@ -135,7 +135,7 @@ export function uptime(): number {
 /** The path of a `file:` URL, also of one of another realm; null for anything else. */
 export function pathOfUrl(value: unknown): string | null {
   // Node takes a text as a URL too.
-  if (typeof value !== 'object') return null;
+  if (typeof value !== 'object' || value === null) return null;
   try {
     return fileURLToPath(value as URL);
   } catch {

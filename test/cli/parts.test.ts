@@ -83,8 +83,8 @@ describe('metainfo plan --part-size, hash-part and join', () => {
       const { parts, partSize } = JSON.parse(stdout);
       return [parts, partSize / 2 ** 20];
     };
-    assert.deepEqual(await plan('--part-size', 'auto'), [256, 256]);
-    assert.deepEqual(await plan('--part-size', 'auto', '--workers', '1'), [64, 1024]);
+    assert.deepEqual(await plan('--part-size', 'auto'), [128, 512]);
+    assert.deepEqual(await plan('--part-size', 'auto', '--workers', '1'), [32, 2048]);
     for (const args of [
       ['--workers', '5'],
       ['--workers', '5', '--part-size', '1GiB'],

@@ -1,6 +1,6 @@
 // How writes of one folder are grouped, with an addon that writes when the test says so.
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, realpath, rename, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as round } from 'node:timers/promises';
@@ -92,6 +92,34 @@ describe('writes into one folder', () => {
     for (const { reason } of (await Promise.allSettled([write('a'), write('b')])) as PromiseRejectedResult[])
       assert.equal(reason.code, 'ERR_PATH_OUTSIDE');
     assert.deepEqual(groups, []);
+  });
+
+  const noProc = process.platform === 'linux' ? false : 'needs /proc';
+  it('look their folder up again after a few groups, also if files are always waiting', { skip: noProc }, async (t) => {
+    const base = await temporaryFolder(t);
+    await writeTree(base, { 'root/folder/a': 'a', 'outside/a': 'a' });
+    const folder = path.join(base, 'root/folder');
+    const held = new Set<string>();
+    // Each call brings the next file.
+    const addon = {
+      writeFiles: async (place: string, files: readonly NewFile[]) => {
+        held.add(await realpath(place));
+        if (held.size === 1) await swap();
+        outcome = write();
+        return new Int32Array(files.length);
+      },
+    } as unknown as Addon;
+    const swap = async () => {
+      await rename(folder, path.join(base, 'root/moved'));
+      await symlink(path.join(base, 'outside'), folder);
+    };
+    const write = () => writeInGroup(addon, folder, fileOf('x'), { beneath: path.join(base, 'root') });
+    let outcome = write();
+    const refused = (async () => {
+      for (let groups = 1; groups < 50; groups += 1) await outcome;
+    })();
+    await assert.rejects(refused, { code: 'ERR_PATH_OUTSIDE' });
+    assert.deepEqual([...held], [folder, path.join(base, 'root/moved')]);
   });
 });
 

@@ -109,15 +109,16 @@ describe('the part size auto', () => {
     return splitIntoParts({ version: 'v2', pieceLength, lengths: [length], paddedFiles: 0, partSize }).count;
   };
 
-  it('makes parts of about equal size: at least 256 MiB, and at most 4,096', () => {
+  it('makes parts of about equal size: at least 512 MiB, and at most 4,096', () => {
     for (const [bytes, parts] of [
       [1, 1],
-      [300 * MIB, 1],
-      [400 * MIB, 2],
-      [GIB, 4],
-      [4 * GIB, 16],
-      [100 * GIB, 400],
-      [TIB, 4096],
+      [700 * MIB, 1],
+      [800 * MIB, 2],
+      [GIB, 2],
+      [4 * GIB, 8],
+      [100 * GIB, 200],
+      [TIB, 2048],
+      [4 * TIB, 4096],
       [50 * TIB, 4096],
     ] as const)
       assert.equal(partsOf(bytes), parts, `${bytes} bytes`);
@@ -126,7 +127,7 @@ describe('the part size auto', () => {
   it('makes fewer parts for few workers, and more for many', () => {
     assert.deepEqual(
       [1, 16, 64, 4000].map((workers) => partsOf(TIB, workers)),
-      [256, 1024, 2048, 4096],
+      [128, 512, 1024, 2048],
     );
     assert.equal(partsOf(TIB), partsOf(TIB, 256), 'the default');
   });
@@ -142,7 +143,7 @@ describe('the part size auto', () => {
         const partSize = autoPartSize({ pieceLength, lengths, workers });
         assert.ok(Number.isSafeInteger(partSize) && partSize % pieceLength === 0 && partSize >= pieceLength);
         const total = lengths.reduce((sum, length) => sum + length, 0);
-        if (total >= 256 * MIB) assert.ok(partSize >= 170 * MIB, String(partSize));
+        if (total >= 512 * MIB) assert.ok(partSize >= 340 * MIB, String(partSize));
       },
     );
     fc.assert(property, { numRuns: runs(300) });
@@ -152,6 +153,6 @@ describe('the part size auto', () => {
     const lengths = new Float64Array(2 ** 20).fill(1);
     const partSize = autoPartSize({ pieceLength: 16 * KIB, lengths });
     const { count } = splitIntoParts({ version: 'v2', pieceLength: 16 * KIB, lengths, paddedFiles: 0, partSize });
-    assert.equal(count, 64);
+    assert.equal(count, 32);
   });
 });

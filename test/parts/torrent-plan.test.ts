@@ -59,11 +59,11 @@ describe('planParts', () => {
     const folder = await temporaryFolder(t);
     const draft = new TorrentCreate({ pathRoot: await sparseFile(folder, 'large', 64 * 2 ** 30) });
     const plan = await planParts(draft);
-    assert.deepEqual([plan.partSize, plan.parts], [256 * 2 ** 20, 256]);
+    assert.deepEqual([plan.partSize, plan.parts], [512 * 2 ** 20, 128]);
     for (const options of [{}, { partSize: 'auto' as const }, { partSize: null, workers: null }, { workers: 200 }])
       assert.equal((await planParts(draft, options)).id, plan.id);
     const few = await planParts(draft, { workers: 1 });
-    assert.deepEqual([few.partSize, few.parts], [1024 * 2 ** 20, 64]);
+    assert.deepEqual([few.partSize, few.parts], [2 ** 31, 32]);
     // A given size counts, whatever the number of workers.
     const given = await planParts(draft, { partSize: 2 ** 30, workers: 1000 });
     assert.equal(given.id, (await planParts(draft, { partSize: 2 ** 30 })).id);
