@@ -217,7 +217,7 @@ const isVersion = (value: unknown) => value === undefined || ['v1', 'v2', 'hybri
 const isFields = (value: unknown) => value == null || (typeof value === 'object' && !Array.isArray(value));
 const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
 
-/** By hand: checking the items with structs took as long as encoding their torrents. */
+/** Checked by hand: with structs, that took as long as encoding the torrents. */
 const ITEM_CHECKS: { readonly [Operation in BatchOperation]: ItemChecks<BatchItems[Operation]> } = {
   create: {
     path: [isText, 'a string'],

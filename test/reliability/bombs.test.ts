@@ -14,7 +14,7 @@ import { procMissing, runScript } from './run-child.ts';
 /** Runs the torrents of a table in one process. A process that dies has no answer for the torrent that killed it. */
 async function explode(kind: 'bombs' | 'large'): Promise<Map<string, BombAnswer>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'metainfo-bombs-'));
-  // glibc keeps freed memory, the more the more threads run; with this threshold it returns it.
+  // glibc keeps freed memory, and more of it with more threads. With this threshold, it returns the memory.
   const heap = { NODE_OPTIONS: '--max-old-space-size=2048', MALLOC_MMAP_THRESHOLD_: `${2 ** 17}` };
   const { told } = await runScript<BombAnswer>('bombs-child.ts', [kind, folder], heap);
   await rm(folder, { recursive: true });
