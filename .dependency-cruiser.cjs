@@ -1,14 +1,14 @@
-// The rules of what may import what in src. `npm run check` runs dependency-cruiser with them.
+// The rules of what may import what in src and packages. `npm run check` runs dependency-cruiser with them.
 
 /** The layers from the top down: each imports only from itself and from the layers below it. */
 const LAYERS = [
   'cli',
-  'bullmq',
   'browser',
   'edit',
   'parts',
   'verify',
   'create',
+  'sources',
   'print',
   'hashers',
   'model',
@@ -25,13 +25,13 @@ const LAYERS = [
 /** Neighbours of equal rank, which may not import each other. */
 const APART = [
   ['create', 'hashers'],
+  ['sources', 'hashers'],
   ['verify', 'hashers'],
   ['print', 'verify'],
   ['print', 'create'],
+  ['print', 'sources'],
   ['print', 'hashers'],
   ['cli', 'browser'],
-  ['bullmq', 'browser'],
-  ['bullmq', 'edit'],
   ['magnet', 'layout'],
 ];
 /** The packages that only the command may load. */
@@ -73,15 +73,21 @@ module.exports = {
     ),
     rule(
       'no-index',
-      'Only bullmq imports the index.',
-      { path: '^src/', pathNot: layer('bullmq') },
+      'No file imports the index: it is for users, and for packages.',
+      { path: '^src/' },
       { path: '^src/index\\.ts$' },
     ),
     rule(
-      'bullmq-public',
-      'bullmq is an adapter: it imports nothing of src but the public index.',
-      { path: layer('bullmq') },
-      { path: '^src/', pathNot: [layer('bullmq'), '^src/index\\.ts$'] },
+      'packages-public',
+      'A package imports nothing of metainfo but its public entry.',
+      { path: '^packages/[^/]+/src/' },
+      { path: '^src/', pathNot: '^src/index\\.ts$' },
+    ),
+    rule(
+      'queues-late',
+      'The command loads the package of queues only when it is used.',
+      { path: '^src/' },
+      { path: '^packages/', dependencyTypesNot: ['dynamic-import', 'type-import', 'type-only'] },
     ),
     // The bundle for browsers fails for every other module of Node that it would have.
     rule(
@@ -104,9 +110,9 @@ module.exports = {
     ),
     rule(
       'bullmq-alone',
-      'The library works without bullmq.',
-      { path: '^src/', pathNot: '^src/bullmq/' },
-      { path: '^node_modules/(bullmq|ioredis|pg)/' },
+      'metainfo works without bullmq.',
+      { path: '^src/' },
+      { path: '^node_modules/(bullmq|ioredis|pg|prom-client)/' },
     ),
     rule(
       'create-without-config',

@@ -3,6 +3,8 @@
     "werror%": "0",
     # 1 for prebuilt binaries: they must not need the C++ runtime of the system that loads them.
     "static_runtime%": "0",
+    # Sources that take the place of those in native/binding and native/core, which they include: see scripts/setup.mjs.
+    "joined%": "",
     "libcrypto%": "<!(node scripts/libcrypto.mjs lib)",
     "libcrypto_include%": "<!(node scripts/libcrypto.mjs include)",
   },
@@ -80,6 +82,7 @@
       "cflags_cc!": ["-std=gnu++20", "-std=gnu++17", "-fno-exceptions"],
       "cflags_cc": ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic"],
       "conditions": [
+        ["joined!=''", { "sources/": [["exclude", "^native/(binding|core)/"]], "sources": ["<@(joined)"] }],
         ["werror==1", { "cflags_cc": ["-Werror"] }],
         ["libcrypto_include!=''", { "include_dirs": ["<(libcrypto_include)"] }],
         ["libcrypto!=''", { "libraries": ["<(libcrypto)"] }],

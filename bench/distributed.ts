@@ -1,7 +1,7 @@
-// Torrents on several processes: a file in parts compared with one process, the rate by part size, the same through a queue, batches
-// compared with a loop, plans and joins of 50 TB, and plans of a million files. Needs redis-server.
+// Torrents on several processes: a file in parts compared with one process, the rate by part size, plans and joins of 50 TB, and plans
+// of a million files.
 //
-//   npm run bench -- distributed [--size 6GiB] [--part 512MiB] [--queued 4GiB] [--torrents 10000] [--rounds 7] [--files 1000000]
+//   npm run bench -- distributed [--size 6GiB] [--part 512MiB] [--rounds 7] [--files 1000000]
 import { fork } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,9 +16,8 @@ import {
   TorrentCreate,
   type TorrentPlan,
 } from '../src/index.ts';
-import { payloadBytes } from '../src/parts/part-payload.ts';
 import { checkedPlan } from '../src/parts/read-plan.ts';
-import { seal } from '../src/parts/sealed-part.ts';
+import { payloadBytes, seal } from '../src/parts/sealed-part.ts';
 import { formatBytes } from '../src/text/format.ts';
 import { peak, resetPeak } from '../test/support/proc.ts';
 import { sparseFile } from '../test/support/tree.ts';
@@ -35,7 +34,6 @@ import {
   VERSIONS,
   type Version,
 } from './support/measure.ts';
-import { batchTable, queueTable } from './support/queues.ts';
 import { type Column, columnsFor, type Table, tableOf, type Unit } from './support/tables.ts';
 
 const WORKERS = 2;
@@ -187,14 +185,9 @@ async function planTable(folder: string, files: number): Promise<Table> {
   );
 }
 
-const options = { size: '6GiB', part: '512MiB', queued: '4GiB', torrents: '10000', rounds: '7', files: '1000000' };
-export default bench(options, async ({ size, part, queued, torrents, rounds, files }, folder) => {
-  const tables = [
-    await partTable(folder, size, part, rounds),
-    await queueTable(folder, queued, rounds),
-    await batchTable(folder, torrents, rounds),
-    await planTable(folder, files),
-  ];
-  const settings = `Medians of ${rounds} interleaved rounds. Files are in the page cache. Times of parts include planning and joining. Redis runs on the same machine and syncs each command.`;
+const options = { size: '6GiB', part: '512MiB', rounds: '7', files: '1000000' };
+export default bench(options, async ({ size, part, rounds, files }, folder) => {
+  const tables = [await partTable(folder, size, part, rounds), await planTable(folder, files)];
+  const settings = `Medians of ${rounds} interleaved rounds. Files are in the page cache. Times of parts include planning and joining.`;
   return { tables, settings };
 });

@@ -1,7 +1,7 @@
 // Uploads with Fastify: each one is hashed while it is saved. The progress is sent as server-sent events, a client that goes away
-// cancels its job, and Prometheus reads /metrics. Needs fastify, @fastify/multipart and prom-client.
+// cancels its job, one that sends too much gets 413, and Prometheus reads /metrics. Needs fastify, @fastify/multipart and prom-client.
 //
-//   node examples/fastify.mjs [FOLDER] [PORT]
+//   node examples/fastify.mjs [FOLDER] [PORT] [MOST BYTES]
 import { EventEmitter } from 'node:events';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,11 +10,13 @@ import Fastify from 'fastify';
 import { create, errorCategory, MetainfoError, processStats, Torrent } from 'metainfo';
 import { Gauge, register } from 'prom-client';
 
-const [folder = 'uploads', port = '3000'] = process.argv.slice(2);
+const [folder = 'uploads', port = '3000', most = 20 * 2 ** 30] = process.argv.slice(2);
+/** The codes of errors whose category has another code. A stream that the limit below has cut fails with ERR_SOURCE_TRUNCATED. */
+const CODES = { ERR_NOT_FOUND: 404, ERR_SOURCE_TRUNCATED: 413 };
 const HTTP_CODES = { input: 400, content: 422, conflict: 409, limit: 413, busy: 503, io: 502, cancelled: 499 };
 
 const server = Fastify();
-await server.register(multipart, { limits: { files: 1, fileSize: 20 * 2 ** 30 } });
+await server.register(multipart, { limits: { files: 1, fileSize: Number(most) } });
 
 /** Emits the progress of each upload under its id. */
 const progress = new EventEmitter().setMaxListeners(0);
@@ -29,9 +31,8 @@ server.post('/uploads/:id', { schema: { params } }, async (request, reply) => {
   if (!part) return reply.code(400).send({ error: 'send one file as multipart/form-data' });
   const file = path.join(folder, id);
   try {
-    const data = part.file.iterator({ destroyOnReturn: false });
-    // An upload never replaces another one.
-    const torrent = await create([{ path: part.filename, data, saveTo: file }], {
+    // The stream itself, not an iterator of it: only the stream tells that it was truncated. An upload never replaces another one.
+    const torrent = await create([{ path: part.filename, data: part.file, saveTo: file }], {
       pieceLength: 2 ** 20,
       signal: stop.signal,
       onProgress: ({ bytes }) => void progress.emit(id, 'progress', bytes),
@@ -44,7 +45,7 @@ server.post('/uploads/:id', { schema: { params } }, async (request, reply) => {
     return reply.code(201).send({ torrent: `/torrents/${id}`, magnet: torrent.magnet() });
   } finally {
     // After an error, the client still sends everything before it reads the answer.
-    part.file.resume();
+    request.raw.unpipe().resume();
     progress.emit(id, 'end', 0);
   }
 });
@@ -66,7 +67,7 @@ server.get('/torrents/:id', { schema: { params } }, async (request, reply) => {
 server.get('/metrics', async (_request, reply) => reply.type(register.contentType).send(await register.metrics()));
 
 server.setErrorHandler((error, request, reply) => {
-  const known = error.code === 'ERR_NOT_FOUND' ? 404 : (HTTP_CODES[errorCategory(error)] ?? 500);
+  const known = CODES[error.code] ?? HTTP_CODES[errorCategory(error)] ?? 500;
   // The errors of Fastify and its plugins know their code.
   const code = error.cause?.statusCode ?? error.statusCode ?? known;
   if (code >= 500) request.log.error(error);

@@ -51,6 +51,8 @@ async function* uploaded(stream, key, signal) {
       put(Buffer.concat(waiting));
       [waiting, size] = [[], 0];
     }
+    // An upload through busboy or @fastify/multipart ends like this at its size limit.
+    if (stream.truncated) throw new Error(`${key}: the upload is too large`);
     if (size > 0 || tags.length === 0) put(Buffer.concat(waiting));
     await Promise.all(running);
     const parts = tags.map((tag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${tag}</ETag></Part>`);

@@ -12,11 +12,18 @@ import { TorrentCreate } from 'metainfo';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'uploads-'));
 
+/** Bytes. A larger upload is refused. */
+const MAX_UPLOAD = 20 * 2 ** 30;
+
 /** Saves each chunk of an upload to disk before it yields it. */
 async function* saved(request, file) {
   const output = await open(file, 'wx');
+  let bytes = 0;
   try {
-    for await (const chunk of request) {
+    // An error must not close the connection: it is the answer.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes > MAX_UPLOAD) throw Object.assign(new Error('the upload is too large'), { statusCode: 413 });
       await output.writeFile(chunk);
       yield chunk;
     }
@@ -40,7 +47,8 @@ const server = createServer(async (request, response) => {
     response.end(JSON.stringify({ v1: torrent.infohashV1, v2: torrent.infohashV2 }));
   } catch (error) {
     await rm(file, { force: true });
-    response.writeHead(400).end(error.message);
+    // The cause of the failure of a source is what `saved` has thrown.
+    response.writeHead(error.cause?.statusCode ?? 400).end(error.message);
   }
 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -12,17 +12,16 @@ const NO_DISK = 'src/browser/no-disk.ts';
 /** The files that replace modules, by the paths of these below src. */
 const REPLACED = [
   [/^platform\/node\.ts$/, 'src/platform/web.ts'],
-  [/^create\/sources\/hash-streams\.ts$/, 'src/browser/hash-streams.ts'],
   [/^hash\/default-engine\.ts$/, 'src/browser/default-engine.ts'],
   [/^jobs\/track\.ts$/, 'src/browser/track.ts'],
+  [/^(create|jobs)\/load\.ts$/, 'src/browser/load.ts'],
   [/^disk\//, NO_DISK],
   [/^hash\/(addon|open-without-links|read|system-path)\.ts$/, NO_DISK],
   [
-    /^create\/(disk-attrs|generate-short|hash-unknown|libtorrent|cache\/cache|findings\/(hash-rate|scan-findings))\.ts$/,
+    /^create\/(disk-attrs|generate-short|known\/(cache|known)|findings\/(hash-rate|scan-findings|secret-findings))\.ts$/,
     NO_DISK,
   ],
   [/^errors\/system-error\.ts$/, NO_DISK],
-  [/^jobs\/progress-bar\.ts$/, NO_DISK],
 ];
 
 const forBrowsers = {
@@ -33,21 +32,14 @@ const forBrowsers = {
       const [, other] = REPLACED.find(([pattern]) => pattern.test(below)) ?? [];
       return other && { path: path.join(root, other) };
     });
-    // Modules that Node loads late are in the bundle anyway, and esbuild would keep all that they export: only what is used is named.
-    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path: file }) => {
-      const imports = [];
-      const late = (name, used) => {
-        imports.push(`import * as late${imports.length} from '${name}';\n`);
-        const entries = used.split(',').map((one) => `${one.trim()}: late${imports.length - 1}.${one.trim()}`);
-        return `({ ${entries.join(', ')} })`;
-      };
-      const text = readFileSync(file, 'utf8')
-        // There is no addon: esbuild then leaves out what only it needs.
-        .replace(/const addon = [^;]*\baddon(?:OrNull|For)\([^;]*;\s*if \((!?)addon\)/g, (_, not) => `if (${not}false)`)
-        .replace(/(?<=const \{ ([\w, ]+) \} = )await import\('(\.[^']+\.ts)'\)/g, (_, used, name) => late(name, used))
-        .replace(/\(await import\('(\.[^']+\.ts)'\)\)\.(\w+)/g, (_, name, used) => `${late(name, used)}.${used}`);
-      return { contents: imports.join('') + text, loader: 'ts' };
-    });
+    // There is no addon: esbuild then leaves out what only it needs.
+    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path: file }) => ({
+      contents: readFileSync(file, 'utf8').replace(
+        /const addon = [^;]*\baddon(?:OrNull|For)\([^;]*;\s*if \((!?)addon\)/g,
+        (_, not) => `if (${not}false)`,
+      ),
+      loader: 'ts',
+    }));
   },
 };
 

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { commandPages } from './docs-commands.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -61,11 +62,13 @@ function comments(text: string): string {
 }
 
 const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
-for (const name of files) {
+/** The help of the commands, as pages. */
+const pages = new Map(Array.from(commandPages(), ([name, text]) => [`docs/commands/${name}`, text]));
+for (const name of [...files, ...pages.keys()]) {
   const isDocument = name.endsWith('.md') && !name.startsWith('.changeset');
-  const isSource = /^(src|native|scripts|site|bench|fuzz|test|examples)\/.*\.(ts|cts|mjs|cc|h)$/.test(name);
+  const isSource = /^(src|packages|native|scripts|site|bench|fuzz|test|examples)\/.*\.(ts|cts|mjs|cc|h)$/.test(name);
   if (!(isDocument || isSource)) continue;
-  const text = readFileSync(path.join(root, name), 'utf8');
+  const text = pages.get(name) ?? readFileSync(path.join(root, name), 'utf8');
   for (const problem of problemsOf(isDocument ? documentProse(text) : comments(text))) {
     process.stdout.write(`${name}: ${problem}\n`);
     process.exitCode = 1;

@@ -1,5 +1,5 @@
-// `npm run docs:commands`: writes docs/commands/*.md from the commands and their help. test/cli/reference.test.ts checks the pages.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// `npm run generate` writes docs/commands/*.md, which the site shows, from the commands and their help.
+import { readFileSync } from 'node:fs';
 import type { Help } from 'commander';
 import { program } from '../src/cli/program.ts';
 import {
@@ -12,8 +12,6 @@ import {
   sentence,
   type Term,
 } from './command-help.ts';
-
-const FOLDER = new URL('../docs/commands/', import.meta.url);
 
 /** Guides for each command: what the help has no room for. */
 const GUIDES: Readonly<Record<string, readonly string[]>> = {
@@ -85,14 +83,8 @@ export function commandPages(): Map<string, string> {
     const guides = before === undefined ? (GUIDES[name] ?? []) : [];
     const more = guides.map(linkTo).join(' · ');
     const text = section(one, help, before === undefined ? '#' : '##') + (more && `\n\nGuides: ${more}`);
-    const end = '\n<!-- `npm run docs:commands` writes this page from src/cli/commands. -->\n';
+    const end = '\n<!-- `npm run generate` writes this page from src/cli/commands. -->\n';
     pages.set(file, `${before === undefined ? '' : before.replace(end, '\n')}${text}\n${end}`);
   }
   return pages;
-}
-
-if (process.argv[1]?.endsWith('docs-commands.ts')) {
-  rmSync(FOLDER, { recursive: true, force: true });
-  mkdirSync(FOLDER, { recursive: true });
-  for (const [file, text] of commandPages()) writeFileSync(new URL(file, FOLDER), text);
 }

@@ -1,5 +1,4 @@
-// `npm run docs:config`: writes docs/config.schema.json from the options of create. test/docs.test.ts checks the file.
-import { writeFileSync } from 'node:fs';
+// `npm run generate` writes docs/config.schema.json, which the package has, from the options of create.
 import { type ConfigOption, configOptions, ruleOptions, type ValueForm } from '../src/cli/config/config-options.ts';
 
 /** A JSON Schema. */
@@ -41,7 +40,7 @@ const SCHEMAS: Readonly<Record<ValueForm, Schema>> = {
       { type: 'integer', minimum: 1 },
     ],
   },
-  date: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+  date: { type: 'string' },
   list: { anyOf: [{ type: 'string' }, TEXTS] },
   tiers: { anyOf: [{ type: 'string' }, { type: 'array', items: { anyOf: [{ type: 'string' }, TEXTS] } }] },
 };
@@ -56,7 +55,7 @@ function configSchema(): Schema {
   });
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $comment: '`npm run docs:config` writes this file from the options of src/cli/commands/create.ts.',
+    $comment: '`npm run generate` writes this file from the options of src/cli/commands/create.ts.',
     title: 'The configuration file of metainfo',
     type: 'object',
     properties: {
@@ -92,7 +91,3 @@ function schemaOf(options: Iterable<ConfigOption>): Schema {
 
 /** Returns the text of docs/config.schema.json. */
 export const schemaFile = (): string => `${JSON.stringify(configSchema(), null, 2)}\n`;
-
-if (process.argv[1]?.endsWith('docs-config.ts')) {
-  writeFileSync(new URL('../docs/config.schema.json', import.meta.url), schemaFile());
-}

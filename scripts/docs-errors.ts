@@ -1,5 +1,4 @@
-// `npm run docs:errors`: writes docs/errors.md from the tables of codes in the source. test/docs.test.ts checks the page.
-import { writeFileSync } from 'node:fs';
+// `npm run generate` writes docs/errors.md from the tables of codes in the source. test/docs.test.ts checks the page.
 import { BENCODE_CODES } from '../src/bencode/bencode-error.ts';
 import { CATEGORIES } from '../src/errors/category.ts';
 import { ERROR_CODES, ISSUE_CODES, type MetainfoErrorCode } from '../src/errors/codes.ts';
@@ -33,7 +32,7 @@ or file that the torrent is made of.
 - [Issues of a ValidationError](#issues-of-a-validationerror): the problems of an invalid torrent
 - [Codes of a BencodeError](#codes-of-a-bencodeerror): bytes that are not bencode
 
-<!-- \`npm run docs:errors\` writes this page from the source. -->
+<!-- \`npm run generate\` writes this page from the source. -->
 
 ## Codes of a MetainfoError
 
@@ -61,8 +60,4 @@ Bytes that are not bencode cannot be validated any further. The error is \`ERR_B
 
 ${table(['code', 'meaning'], bencodeCodes)}
 `;
-}
-
-if (process.argv[1]?.endsWith('docs-errors.ts')) {
-  writeFileSync(new URL('../docs/errors.md', import.meta.url), errorsPage());
 }

@@ -1,5 +1,5 @@
-// `npm run docs:licenses`: writes docs/licenses.md from package-lock.json. test/docs.test.ts checks the page.
-import { readFileSync, writeFileSync } from 'node:fs';
+// `npm run generate` writes docs/licenses.md from package-lock.json. test/docs.test.ts checks the page.
+import { readFileSync } from 'node:fs';
 
 /** A package that an installation may include, as package-lock.json describes it. */
 export interface RuntimePackage {
@@ -14,6 +14,8 @@ export interface RuntimePackage {
 interface Locked {
   version: string;
   license?: string;
+  /** Whether it is a package of this repository. */
+  link?: boolean;
   dev?: boolean;
   optional?: boolean;
   devOptional?: boolean;
@@ -26,11 +28,14 @@ export const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause',
 export function runtimePackages(): RuntimePackage[] {
   const lock = new URL('../package-lock.json', import.meta.url);
   const { packages } = JSON.parse(readFileSync(lock, 'utf8')) as { packages: Record<string, Locked> };
-  return Object.entries(packages).flatMap(([folder, { version, license = 'none', dev, optional, devOptional }]) => {
-    if (folder === '' || dev) return [];
-    const name = folder.replace(/^.*node_modules\//, '');
-    return [{ folder, name, version, license, optional: Boolean(optional || devOptional) }];
-  });
+  return Object.entries(packages).flatMap(
+    ([folder, { version, license = 'none', link, dev, optional, devOptional }]) => {
+      // The others are the packages of this repository.
+      if (!folder.includes('node_modules/') || link || dev) return [];
+      const name = folder.replace(/^.*node_modules\//, '');
+      return [{ folder, name, version, license, optional: Boolean(optional || devOptional) }];
+    },
+  );
 }
 
 /** The whole page. */
@@ -39,10 +44,10 @@ export function licensesPage(): string {
   const table = ['| package | version | licence |', '| --- | --- | --- |', ...rows].join('\n');
   return `# Licences
 
-<!-- \`npm run docs:licenses\` writes this page from package-lock.json. -->
+<!-- \`npm run generate\` writes this page from package-lock.json. -->
 
-This package is under the MIT licence. The table below lists the packages that an installation
-includes, in the versions that are tested. Their licences are permissive, and a test checks that:
+metainfo and metainfo-bullmq are under the MIT licence. The table below lists the packages that an installation
+of both includes, in the versions that are tested. Their licences are permissive, and a test checks that:
 ${PERMISSIVE.join(', ')}.
 
 The command is one bundled file; the licence texts of its packages are in \`dist/cli/licenses.txt\`.
@@ -56,8 +61,4 @@ installed \`libcrypto.a\` of OpenSSL, or else uses the OpenSSL in Node. If you b
 
 ${table}
 `;
-}
-
-if (process.argv[1]?.endsWith('docs-licenses.ts')) {
-  writeFileSync(new URL('../docs/licenses.md', import.meta.url), licensesPage());
 }

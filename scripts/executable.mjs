@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { COMMAND } from './bundle-command.mjs';
 import { licensesOf } from './licenses.mjs';
 import { root, run } from './setup.mjs';
 
@@ -64,21 +65,17 @@ export async function buildExecutable(folder, arch) {
   mkdirSync(out, { recursive: true });
   const bundle = path.join(folder, `command-${arch}.cjs`);
   const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: ['src/cli/command.ts'],
+    ...COMMAND,
     outfile: bundle,
-    bundle: true,
-    platform: 'node',
-    target: 'node20.19',
-    format: 'cjs',
-    minifyWhitespace: true,
-    minifySyntax: true,
-    define: { 'import.meta.filename': '__filename' },
+    // One copy of the library, for the command and its package of queues.
+    alias: {
+      metainfo: path.join(root, 'src/index.ts'),
+      'metainfo-bullmq/command': path.join(root, 'packages/metainfo-bullmq/src/command/index.ts'),
+    },
     // bullmq and pg ask for these and do without them.
     external: ['*.node', 'pg-native'],
     plugins: [embeddedAddon(path.join(root, `prebuilds/linux-${arch}/metainfo.glibc.node`))],
     logLevel: 'error',
-    metafile: true,
   });
   const args = [
     'build',

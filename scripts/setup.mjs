@@ -8,6 +8,8 @@ import path from 'node:path';
 export const root = path.dirname(import.meta.dirname);
 export const GYP = path.join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
 
+const TSC = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+
 /** The folder of Node's headers. */
 export const nodeHeaders = () =>
   path.join(process.env.npm_config_nodedir || path.dirname(path.dirname(process.execPath)), 'include', 'node');
@@ -98,6 +100,45 @@ export function installPackages() {
   });
 }
 
+/**
+ * Writes a source for each folder of C++ that includes its files, so that the compiler reads every header once: that halves its work.
+ * Packages, Windows and clang-tidy compile each file alone.
+ */
+function joinedSources() {
+  if (process.platform === 'win32') return '';
+  const folders = ['binding', 'core/files', 'core/hash', 'core/table', 'core/threads'];
+  mkdirSync(path.join(root, 'build', 'joined'), { recursive: true });
+  const written = folders.map((folder) => {
+    const files = filesIn(`native/${folder}`).filter((file) => file.endsWith('.cc'));
+    const text = files.map((file) => `#include "${file.replace('native/', '')}"\n`).join('');
+    const source = path.join('build', 'joined', `${path.basename(folder)}.cc`);
+    const place = path.join(root, source);
+    // make compares times.
+    if (!existsSync(place) || readFileSync(place, 'utf8') !== text) writeFileSync(place, text);
+    return source;
+  });
+  return written.join(' ');
+}
+
+/** The version of a package in the lock file. */
+const lockedVersion = (name) =>
+  JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages[`node_modules/${name}`].version;
+
+/** Installs what `npm start` needs: the dependencies, node-gyp and esbuild. A clone that has all packages keeps them. */
+function installTools() {
+  if (existsSync(path.join(root, 'node_modules', 'typescript'))) return installPackages();
+  const tools = ['esbuild', 'node-gyp'].map((name) => `${name}@${lockedVersion(name)}`);
+  const options = ['--no-save', '--save-prod', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+  step({
+    title: 'installing packages',
+    inputs: ['package-lock.json'],
+    salt: process.version,
+    output: 'node_modules/esbuild',
+    stamp: 'node_modules/.metainfo-start',
+    work: () => run('npm', ['install', ...options, ...tools], 'npm install'),
+  });
+}
+
 export function buildNative() {
   const { CXX = '', CI = '', METAINFO_LIBCRYPTO = '' } = process.env;
   step({
@@ -112,8 +153,14 @@ export function buildNative() {
     stamp: 'build/.metainfo-setup',
     work: () => {
       requireToolchain();
+      // node-gyp downloads the headers otherwise.
+      const headers = existsSync(nodeHeaders()) ? [`--nodedir=${path.dirname(path.dirname(nodeHeaders()))}`] : [];
       // Warnings fail only our own builds: a user's newer compiler may have more of them.
-      run(process.execPath, [GYP, 'configure', '--', `-Dwerror=${CI ? 1 : 0}`], 'node-gyp configure');
+      run(
+        process.execPath,
+        [GYP, 'configure', ...headers, '--', `-Dwerror=${CI ? 1 : 0}`, `-Djoined=${joinedSources()}`],
+        'node-gyp configure',
+      );
       run(process.execPath, [GYP, 'build', '--jobs', 'max'], 'node-gyp build');
     },
   });
@@ -124,7 +171,9 @@ export function buildTypeScript() {
     title: 'compiling TypeScript',
     inputs: [
       ...['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
-      ...['bundle', 'bundle-browser', 'code-cache', 'compact', 'licenses'].map((name) => `scripts/${name}.mjs`),
+      ...['bundle', 'bundle-browser', 'bundle-command', 'code-cache', 'compact', 'licenses'].map(
+        (name) => `scripts/${name}.mjs`,
+      ),
     ],
     // The code cache is for one version of Node.
     salt: process.version,
@@ -133,11 +182,45 @@ export function buildTypeScript() {
     work: () => {
       // Otherwise files whose sources are gone would be published.
       rmSync(path.join(root, 'dist'), { recursive: true, force: true });
-      const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-      run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], 'tsc');
+      run(process.execPath, [TSC, '-p', 'tsconfig.build.json'], 'tsc');
       run(process.execPath, ['scripts/bundle.mjs'], 'esbuild');
+      run(process.execPath, ['scripts/bundle-command.mjs', 'dist/cli'], 'esbuild');
       run(process.execPath, ['scripts/bundle-browser.mjs'], 'esbuild');
       run(process.execPath, ['scripts/code-cache.mjs'], 'making the code cache');
+    },
+  });
+}
+
+/** The files of the package and the site that are made of the source and that git ignores. */
+export function generate() {
+  step({
+    title: 'writing the man page and the reference',
+    inputs: [
+      ...['src', 'docs/guides', 'package-lock.json'],
+      ...['command-help', 'docs-commands', 'docs-config', 'docs-man', 'generate'].map((name) => `scripts/${name}.ts`),
+    ],
+    output: 'man/metainfo.1',
+    stamp: 'build/.metainfo-generated',
+    work: () =>
+      run(process.execPath, ['--import', './scripts/ts.mjs', 'scripts/generate.ts', '--ignored'], 'npm run generate'),
+  });
+}
+
+/** The package of queues, which sees of metainfo what its users see: its built declarations. */
+export function buildQueues() {
+  const folder = 'packages/metainfo-bullmq';
+  step({
+    title: 'compiling metainfo-bullmq',
+    inputs: [
+      ...['package.json', 'src', 'tsconfig.json'].map((name) => `${folder}/${name}`),
+      ...['dist/.metainfo-setup', 'scripts/bundle-queues.mjs'],
+    ],
+    output: `${folder}/dist/command.cjs`,
+    stamp: `${folder}/dist/.metainfo-setup`,
+    work: () => {
+      rmSync(path.join(root, folder, 'dist'), { recursive: true, force: true });
+      run(process.execPath, [TSC, '-p', folder], 'tsc');
+      run(process.execPath, ['scripts/bundle-queues.mjs'], 'esbuild');
     },
   });
 }
@@ -149,6 +232,29 @@ export function setup() {
   installPackages();
   if (!prebuiltOnly) buildNative();
   buildTypeScript();
+  buildQueues();
+  generate();
+}
+
+/** Sets up only what `npm start` needs, without checking types. Returns the folder of the command. */
+export function setupCommand() {
+  installTools();
+  if (!prebuiltOnly) buildNative();
+  const folder = 'build/cli';
+  step({
+    title: 'bundling the command',
+    inputs: [
+      ...['src', 'packages/metainfo-bullmq/src', 'package-lock.json'],
+      ...['bundle-command', 'bundle-queues', 'compact', 'licenses'].map((name) => `scripts/${name}.mjs`),
+    ],
+    output: `${folder}/main.cjs`,
+    stamp: `${folder}/.metainfo-setup`,
+    work: () => {
+      run(process.execPath, ['scripts/bundle-command.mjs', folder], 'esbuild');
+      run(process.execPath, ['scripts/bundle-queues.mjs'], 'esbuild');
+    },
+  });
+  return path.join(root, folder);
 }
 
 if (process.argv[1] === import.meta.filename) setup();

@@ -1,10 +1,9 @@
-// `npm start -- ARGUMENTS`: sets up whatever is out of date, then runs the command. Without arguments it gives a short tour.
+// `npm start -- ARGUMENTS`: sets up what the command needs and is out of date, then runs it. Without arguments it gives a short tour.
 import path from 'node:path';
-import { root, setup } from './setup.mjs';
+import { root, setupCommand } from './setup.mjs';
 
 const args = process.argv.slice(2);
-setup();
-const main = path.join(root, 'dist', 'cli', 'main.cjs');
+const main = path.join(setupCommand(), 'main.cjs');
 
 if (args.length > 0) {
   // npm runs scripts in the package's folder, but the user's paths are relative to the user's folder.

@@ -119,9 +119,11 @@ function requireInfohash(name, found) {
   return found;
 }
 
-const [packed] = JSON.parse(npm(['pack', '--ignore-scripts', '--json', '--pack-destination', scratch], root));
-const tarball = at(packed.filename);
-const hostFolder = installed(tarball, 'bullmq@6', 'ioredis@5', 'pg@8', 'prom-client@15', 'aws4fetch@1');
+const packed = (...more) =>
+  JSON.parse(npm(['pack', '--ignore-scripts', '--json', '--pack-destination', scratch, ...more], root))[0].filename;
+const [packedLibrary, packedQueues] = [packed(), packed('--workspace', 'metainfo-bullmq')];
+const tarball = at(packedLibrary);
+const hostFolder = installed(tarball, at(packedQueues), 'aws4fetch@1');
 const MAIN = path.join(hostFolder, 'metainfo/dist/cli/main.cjs');
 /** Folders for PATH that have `metainfo` from the package, or from the executable. */
 mkdirSync(at('node-bin'));
@@ -289,7 +291,7 @@ let config;
 await step('the image, built for amd64 and arm64 from the packed package', () => {
   baseImage();
   mkdirSync(at('context'));
-  cpSync(tarball, at('context', packed.filename));
+  for (const name of [packedLibrary, packedQueues]) cpSync(at(name), at('context', name));
   const { devDependencies } = JSON.parse(read('package.json'));
   for (const [, name, range] of read('deploy/Containerfile').matchAll(/ ([\w-]+)@(\^[\d.]+)/g))
     if ((devDependencies[name] ?? range) !== range)
@@ -297,7 +299,8 @@ await step('the image, built for amd64 and arm64 from the packed package', () =>
   for (const [arch, { oci }] of Object.entries(ARCHES)) {
     const args = [
       'NODE_IMAGE=localhost/node',
-      `METAINFO=/context/${packed.filename}`,
+      `METAINFO=/context/${packedLibrary}`,
+      `METAINFO_BULLMQ=/context/${packedQueues}`,
       `BUILDPLATFORM=linux/${ARCHES[process.arch].oci}`,
     ];
     const id = at(`image-${oci}`);

@@ -221,6 +221,38 @@ step('two copies in one process', () => {
 const MAIN = 'node_modules/metainfo/dist/cli/main.cjs';
 step('the command', () => void run(process.execPath, [MAIN, 'create', 'data', '--json', '--force'], byNpm));
 
+const queues = JSON.parse(
+  npm(['pack', '--ignore-scripts', '--json', '--pack-destination', scratch, '--workspace', 'metainfo-bullmq'], root),
+)[0];
+const queuesTarball = path.join(scratch, queues.filename);
+/** Starts a worker whose queue has a wrong URL, which only the package of queues knows. */
+function requireQueues(main, folder) {
+  const args = [main, 'worker', '--queue', 'ftp://x', '--root', 'a=.', '--store', 'store'];
+  const { status, stderr } = spawnSync(process.execPath, args, optionsIn(folder));
+  if (status !== 2 || !stderr.includes('unknown scheme ftp: of a queue')) throw new Error(`exit ${status}: ${stderr}`);
+}
+const withQueues = folderFor('queues');
+step('metainfo-bullmq, which brings all that it needs, and which the command finds', () => {
+  const wrong = queues.files.filter(
+    (file) => !/^(dist\/(.*\.(js|d\.ts)|command\.cjs|licenses\.txt)|LICENSE|README\.md|package\.json)$/.test(file.path),
+  );
+  if (wrong.length > 0) throw new Error(wrong.map((file) => file.path).join(', '));
+  npm(['install', '--ignore-scripts', tarball, queuesTarball], withQueues);
+  const program = `import { MetainfoError } from 'metainfo';
+    import { TorrentQueue } from 'metainfo-bullmq';
+    try { new TorrentQueue({ connection: 'ftp://x' }) } catch (error) { console.log(error instanceof MetainfoError) }`;
+  writeFileSync(path.join(withQueues, 'queues.mjs'), program);
+  const said = run(process.execPath, ['queues.mjs'], withQueues);
+  if (said !== 'true\n') throw new Error(said);
+  requireQueues(MAIN, withQueues);
+  return `${queues.size} bytes`;
+});
+step('the same, installed globally', () => {
+  const folder = path.join(scratch, 'global');
+  npm(['install', '--global', '--prefix', folder, '--ignore-scripts', tarball, queuesTarball], scratch);
+  requireQueues(path.join(folder, 'lib', MAIN), scratch);
+});
+
 /** Creates, reads, verifies, updates and finds files, folders and sources with both engines, and runs the command. */
 function everything(folder, command = process.execPath, args = [], more = {}) {
   const outputs = ['native', 'node'].map((engine) => {
@@ -361,12 +393,19 @@ for (const version of ['20', '22']) {
     return [node, other].map((program) => use(byNpm, 'esm.mjs', program, [], {}, underWine))[0];
   });
 }
+// Only the command uses an entry without types.
 for (const [name, file, ...args] of [
   ['publint', 'src/cli.js', '--strict'],
   // The package is ESM only; require() of ESM works in every supported Node.
   ['@arethetypeswrong/cli', 'dist/index.js', '--ignore-rules', 'cjs-resolves-to-esm'],
 ])
-  step(name, () => void run(process.execPath, [installed(name, file), tarball, ...args], scratch));
+  for (const [packed, ...more] of [
+    [tarball],
+    [queuesTarball, ...(name === 'publint' ? [] : ['--exclude-entrypoints', 'command'])],
+  ])
+    step(`${name} ${path.basename(packed)}`, () => {
+      run(process.execPath, [installed(name, file), packed, ...args, ...more], scratch);
+    });
 step('the release notes of this version', () => {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const notes = run(process.execPath, [path.join(root, 'scripts/release-notes.mjs'), `v${version}`], root);
@@ -374,15 +413,14 @@ step('the release notes of this version', () => {
 });
 step('a rehearsal of the next release: its version, changelog, lock file and notes', () => {
   const folder = path.join(scratch, 'release');
-  for (const name of ['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'scripts'])
-    cpSync(path.join(root, name), path.join(folder, name), { recursive: true });
+  const own = ['package.json', 'package-lock.json', 'CHANGELOG.md', '.changeset', 'scripts', 'src/text/version.ts'];
+  const ofQueues = ['package.json', 'src/version.ts'].map((name) => `packages/metainfo-bullmq/${name}`);
+  for (const name of [...own, ...ofQueues]) cpSync(path.join(root, name), path.join(folder, name), { recursive: true });
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
   writeFileSync(
     path.join(folder, '.changeset/rehearsal.md'),
     '---\nmetainfo: minor\n---\n\nA change that users notice.\n',
   );
-  mkdirSync(path.join(folder, 'src/text'), { recursive: true });
-  cpSync(path.join(root, 'src/text/version.ts'), path.join(folder, 'src/text/version.ts'));
   run('git', ['init', '-q'], folder);
   const read = (name) => readFileSync(path.join(folder, name), 'utf8');
   const before = JSON.parse(read('package.json')).version;
@@ -392,7 +430,8 @@ step('a rehearsal of the next release: its version, changelog, lock file and not
   const [major, minor] = before.split('.').map(Number);
   if (version !== `${major}.${minor + 1}.0`) throw new Error(`${before} became ${version}`);
   if (JSON.parse(read('package-lock.json')).version !== version) throw new Error('the lock file has another version');
-  if (!read('src/text/version.ts').includes(`'${version}'`)) throw new Error('the source has another version');
+  for (const name of ['src/text/version.ts', ...ofQueues])
+    if (!new RegExp(`['"]${version}['"]`).test(read(name))) throw new Error(`${name} has another version`);
   const notes = run(process.execPath, ['scripts/release-notes.mjs', `v${version}`], folder);
   if (!notes.includes('A change that users notice.')) throw new Error(notes);
   if (!read('CHANGELOG.md').includes(`## ${before}\n`)) throw new Error('the changelog lost its older sections');

@@ -1,7 +1,23 @@
 // Runs test files in lanes at the same time, and prints one report: `node scripts/test-lanes.mjs JSON`, where JSON is a list of
-// lanes, `{ "files": [...], "concurrency": 2 }`. Each lane starts its files in the order of the list.
+// lanes, `{ "files": [...], "concurrency": 2 }`. Each lane starts its files in the order of the list. The files of a list in it share a process.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { pathToFileURL } from 'node:url';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-tests-'));
+process.on('exit', () => rmSync(folder, { recursive: true }));
+let entries = 0;
+
+/** A module that runs the tests of several files. */
+function entryOf(files) {
+  entries += 1;
+  const entry = path.join(folder, `${entries}.mjs`);
+  writeFileSync(entry, files.map((file) => `await import(${JSON.stringify(pathToFileURL(file))});\n`).join(''));
+  return entry;
+}
 
 const totals = new Map();
 const started = performance.now();
@@ -11,8 +27,9 @@ const say = (message) => report.write({ type: 'test:diagnostic', data: { nesting
 
 /** Passes on the events of a lane, a whole suite at a time, and adds up its totals. */
 async function runLane({ files, concurrency }) {
+  const modules = files.map((one) => (Array.isArray(one) ? entryOf(one) : one));
   let events = [];
-  for await (const event of run({ files, concurrency })) {
+  for await (const event of run({ files: modules, concurrency })) {
     const { type, data } = event;
     const said = type === 'test:diagnostic' && data.nesting === 0 ? data.message : '';
     const [, name, count] = /^(tests|suites|pass|fail|cancelled|skipped|todo) (\d+)$/.exec(said) ?? [];

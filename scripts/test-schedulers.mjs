@@ -56,14 +56,19 @@ const TEMPORAL = {
   export const heartbeat = () => {};`,
   workflow: `import { execFileSync } from 'node:child_process';
   import * as activities from '../../../activities.mjs';
+  // All parts start at once, on a full disk: the first that fails makes room, and none that starts afterwards may fail.
+  let hasRoom = false;
   const retried = (call, attempts) => async (...args) => {
-    for (let attempt = 1; ; attempt += 1)
+    for (let attempt = 1; ; attempt += 1) {
+      const hadRoom = hasRoom;
       try {
         return await call(...args);
       } catch (error) {
-        if (error.nonRetryable || attempt === attempts) throw error;
-        execFileSync('sh', ['-c', process.env.ON_RETRY]);
+        if (error.nonRetryable || hadRoom || attempt === attempts) throw error;
+        if (!hasRoom) execFileSync('sh', ['-c', process.env.ON_RETRY]);
+        hasRoom = true;
       }
+    }
   };
   export const proxyActivities = ({ retry }) =>
     Object.fromEntries(Object.entries(activities).map(([name, call]) => [name, retried(call, retry.maximumAttempts)]));`,

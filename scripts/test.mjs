@@ -1,15 +1,16 @@
 // Sets up whatever is out of date, then runs the tests.
 //
-//   npm test                      the usual tests: three minutes at most on two cores
-//   npm test -- --all             every test, as .ci/run does: about eleven minutes on two cores
+//   npm test                      the usual tests: about six minutes on two cores
+//   npm test -- --all             every test, as .ci/run does, and those of metainfo-bullmq: about fifteen minutes on two cores
 //   npm test -- FILE ...          these test files, or those of these folders
 //   npm test -- --without-addon   the tests of hashing, on node:crypto (METAINFO_ENGINE=node)
 //   npm test -- --arm64           some tests of hashing, on the prebuilt binary for arm64 (npm run prebuilds) under qemu
 //
 // `npm test -- --web` runs the tests of torrents in memory on src/platform/web.ts, as in browsers.
-// `npm test -- --release` runs the tests that only .ci/release runs: of its tools, and the longest one of queues.
+// `npm test -- --release` runs the tests that only .ci/release runs: of its tools, and all of metainfo-bullmq.
 // With PREBUILDS_ONLY=1 the tests use the addon in prebuilds/, and no compiler is needed. With METAINFO_NATIVE_TESTED=1 they leave
-// test/native out, which .ci/run has run under sanitizers.
+// test/native out, which .ci/run has run under sanitizers; with METAINFO_BULLMQ_TESTED=1 those of metainfo-bullmq, which passed as
+// they are (.ci/bullmq-hash).
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -20,40 +21,38 @@ import { transpile } from './transpile.mjs';
 
 /** Folders that run only with --all: clients that share torrents, and processes that are killed or starved. */
 const ONLY_WITH_ALL = ['test/e2e/', 'test/reliability/'];
+/** The tests of the package of queues, which run with --all and by name. */
+const QUEUES = 'packages/metainfo-bullmq/test/';
 /** The slowest other files, which run only with --all too, with the seconds of each in a whole run on two busy cores. */
 const SLOW = {
-  'test/cli/hostile.test.ts': 46,
   'test/cli/progress.test.ts': 60,
-  'test/cli/queue.test.ts': 57,
-  'test/bullmq/postgres.test.ts': 18,
-  'test/bullmq/torrent-queue.test.ts': 20,
-  'test/cli/resume.test.ts': 37,
-  'test/create/cache/cache.test.ts': 88,
+  'test/create/known/cache.test.ts': 88,
   'test/create/libtorrent.test.ts': 130,
-  'test/create/sources/sources.test.ts': 74,
+  'test/sources/sources.test.ts': 74,
   'test/create/findings/warnings.test.ts': 133,
   'test/disk/large-scan.test.ts': 32,
   'test/model/damage.test.ts': 140,
   'test/model/differential.test.ts': 16,
   'test/pages.test.ts': 72,
   'test/parts/plan-mutants.test.ts': 23,
-  'test/verify/find-moved.test.ts': 23,
+  'test/verify/moved/find-moved.test.ts': 23,
 };
 /** One tests tools that only .ci/release uses, and needs what only it installs. The other takes a minute of processor time. */
-const OF_RELEASE = ['test/scripts/check-prebuild.test.ts', 'test/reliability/queue-chaos.test.ts'];
+const OF_RELEASE = ['test/scripts/check-prebuild.test.ts', `${QUEUES}reliability/queue-chaos.test.ts`];
+/** Folders are swapped this often in --release, for each mode of writing, and by another process too. */
+const SWAPS = { file: 'test/reliability/places-swapped-for-links.test.ts', env: { METAINFO_SWAPS: '1000' } };
 /**
  * Files and folders that wait: for other programs, for processes that they kill, for timers. Many of them run at once,
  * in this order: the longest first.
  */
-const WAITING = [
-  'test/reliability/',
-  'test/e2e/',
-  'test/cli/progress.test.ts',
-  'test/cli/queue.test.ts',
-  'test/bullmq/',
-  'test/cli/resume.test.ts',
-];
+const WAITING = ['test/reliability/', 'test/e2e/', 'test/cli/progress.test.ts', QUEUES, 'test/cli/resume.test.ts'];
 const WAITING_AT_ONCE = 6;
+/**
+ * Folders whose tests leave their process as it was, and whose hooks outside of a suite only remove files: several files share one process,
+ * because loading the library takes longer than most of them.
+ */
+const SHARING = ['bencode', 'cli', 'create/findings', 'edit', 'errors', 'layout', 'magnet', 'model', 'text'];
+const SHARING_AT_MOST = 8;
 /** The share of their runs that property tests make, except with --all or FILE: test/support/runs.ts. */
 const USUAL_RUNS = '0.2';
 
@@ -65,7 +64,7 @@ const NOT_WITHOUT_ADDON = {
   'chooses its engines': ['cli/without-addon', 'hash/default-engine', 'hash/engine', 'hash/layer-roots', 'hash/node'],
   'hashes with libtorrent': ['create/libtorrent'],
   'tests steps of the command that are the same with every engine': [
-    ...['cli/create-options', 'cli/create-web', 'cli/piece-length', 'cli/pipes', 'cli/progress', 'cli/queue'],
+    ...['cli/create-options', 'cli/create-web', 'cli/piece-length', 'cli/pipes', 'cli/progress', 'cli/queue-package'],
     ...['cli/resume', 'cli/resume-data', 'cli/usage'],
   ],
   'hashes little or nothing': [
@@ -120,8 +119,9 @@ function without(files, left) {
   return files.filter((file) => !left.includes(file));
 }
 
-const all = without(testFiles('test'), OF_RELEASE);
-const isUsual = (file) => !ONLY_WITH_ALL.some((place) => file.startsWith(place));
+const all = without([...testFiles('test'), ...testFiles(QUEUES)], OF_RELEASE);
+const isUsual = (file) => ![...ONLY_WITH_ALL, QUEUES].some((place) => file.startsWith(place));
+const { METAINFO_NATIVE_TESTED: isNativeTested, METAINFO_BULLMQ_TESTED: areQueuesTested } = process.env;
 
 /** The files and the environment of each mode, and the Node that runs them. */
 const MODES = {
@@ -130,8 +130,8 @@ const MODES = {
     env: { METAINFO_RUNS: USUAL_RUNS },
     isNative: true,
   }),
-  '--all': () => ({ files: all, isNative: true }),
-  '--release': () => ({ files: OF_RELEASE }),
+  '--all': () => ({ files: areQueuesTested ? all.filter((file) => !file.startsWith(QUEUES)) : all, isNative: true }),
+  '--release': () => ({ files: [...new Set([...OF_RELEASE, SWAPS.file, ...testFiles(QUEUES)])], env: SWAPS.env }),
   '--without-addon': () => ({
     files: without(
       testFiles(...HASHING.map((place) => `test/${place}`)),
@@ -156,16 +156,22 @@ const modeName = MODES[option] ? option : named.length > 0 ? 'named' : 'usual';
 setup();
 const mode = MODES[modeName]?.() ?? {};
 const files = named.length > 0 ? named : mode.files;
-const { METAINFO_NATIVE_TESTED: isNativeTested } = process.env;
 if (mode.isNative && named.length === 0 && !prebuiltOnly && !isNativeTested) testNative();
 
-transpile(filesIn('src', 'test').filter((file) => /(?<!\.d)\.ts$/.test(file)));
+transpile(filesIn('src', 'test', 'packages/metainfo-bullmq').filter((file) => /(?<!\.d)\.ts$/.test(file)));
 /** The place of a file in WAITING, or -1. */
 const placeOf = (file) => WAITING.findIndex((place) => file.startsWith(place));
 const waiting = files.filter((file) => placeOf(file) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
+const isSharing = (file) =>
+  SHARING.some((place) => file.startsWith(`test/${place}/`)) && !(file in SLOW) && placeOf(file) < 0;
+const sharing = files.filter(isSharing);
+const groups = Array.from({ length: Math.ceil(sharing.length / SHARING_AT_MOST) }, (_, i) =>
+  sharing.slice(i * SHARING_AT_MOST, (i + 1) * SHARING_AT_MOST),
+);
+const others = files.filter((file) => !waiting.includes(file) && !isSharing(file));
 const lanes = [
   { files: waiting, concurrency: WAITING_AT_ONCE },
-  { files: files.filter((file) => !waiting.includes(file)), concurrency: availableParallelism() },
+  { files: [...others, ...groups], concurrency: availableParallelism() },
 ];
 const runner =
   named.length > 0

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = path.dirname(import.meta.dirname);
 // Loaded late, because setup.mjs imports this file before it installs packages.
@@ -43,9 +43,16 @@ function asWeb(resolved) {
   return url === resolved.url ? resolved : { ...resolved, url };
 }
 
-/** A module hook: METAINFO_PLATFORM=web runs the library as in browsers. */
+/** The source of the library, which packages import by its name. */
+const SOURCE = pathToFileURL(path.join(root, 'src', 'index.ts')).href;
+
+/**
+ * A module hook: TypeScript that imports metainfo gets its source instead of what was built of it. METAINFO_PLATFORM=web runs the
+ * library as in browsers.
+ */
 export function resolve(specifier, context, nextResolve) {
-  const found = nextResolve(specifier, context);
+  const isOfPackage = specifier === 'metainfo' && context.parentURL?.endsWith('.ts');
+  const found = nextResolve(isOfPackage ? SOURCE : specifier, context);
   if (process.env.METAINFO_PLATFORM !== 'web') return found;
   return found instanceof Promise ? found.then(asWeb) : asWeb(found);
 }

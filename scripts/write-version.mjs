@@ -1,7 +1,11 @@
-// Writes the version of package.json into the source: bundles have no package.json. `npm run release` runs it.
+// Writes the versions of the packages into their sources: bundles have no package.json. `npm run release` runs it.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-const file = 'src/text/version.ts';
-const text = readFileSync(file, 'utf8');
-writeFileSync(file, text.replace(/VERSION = '.*'/, `VERSION = '${version}'`));
+for (const [manifest, file] of [
+  ['package.json', 'src/text/version.ts'],
+  ['packages/metainfo-bullmq/package.json', 'packages/metainfo-bullmq/src/version.ts'],
+]) {
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace(/VERSION = '.*'/, `VERSION = '${version}'`));
+}

@@ -35,7 +35,7 @@ export const TASKS = {
     storePart StoredPart folderStore s3Store webStore WebStoreOptions PartStore StoredObject partsEngine PartsEngineOptions RunPartContext
     partKey StoredName ObjectFile OpenObject processLimits ProcessLimits ResourceOptions WatchOptions BeneathOptions
     processStats ProcessStats JobEvent JobFacts JobOperation
-    Progress
+    Progress Retrying
   `),
   Errors: names(`
     MetainfoError MetainfoErrorOptions MetainfoErrorCode ERROR_CODES ValidationError Issue IssueCode IssueCodeInfo ISSUE_CODES

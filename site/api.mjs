@@ -5,7 +5,7 @@ import { Application, Comment, CommentTag, Converter, ReflectionFlag, Reflection
 import { TASKS } from './api-tasks.mjs';
 
 const TASK_OF = new Map(Object.entries(TASKS).flatMap(([task, names]) => names.map((name) => [name, task])));
-/** The task of all exports of metainfo/bullmq. */
+/** The task of all exports of metainfo-bullmq. */
 export const QUEUES = 'Queues';
 
 /** The task of an export. */
@@ -158,16 +158,16 @@ function cleaned(text, file, nameOf) {
 export async function writeApi(folder) {
   const app = await Application.bootstrapWithPlugins(
     {
-      entryPoints: ['src/index.ts', 'src/bullmq/index.ts'],
-      tsconfig: 'tsconfig.build.json',
+      entryPoints: ['src/index.ts', 'packages/metainfo-bullmq/src/index.ts'],
+      tsconfig: 'site/api.tsconfig.json',
       excludeInternal: true,
       excludeProtected: true,
       // The fields of Torrent under a name of their own, and types that are read where they stand.
       intentionallyNotExported: [
         ...['FieldStructs', 'Exposed'],
-        // The fields of a type that names them, and the content of a plan, which is for this package alone.
-        ...['FIELDS', 'PlanFiles', 'PlannedTorrent'],
-        ...['ExtraInput', 'HashesInput', 'LayersInput', 'src/model/flat-tree.ts:FileTree'],
+        // The content of a plan, which is for this package alone.
+        ...['PlanFiles', 'PlannedTorrent'],
+        ...['ExtraInput', 'HashesInput', 'LayersInput', 'src/model/lazy/flat-tree.ts:FileTree'],
       ],
       validation: { notDocumented: true },
       // Members of an enum are those of a constant, whose values say what they mean.

@@ -1,20 +1,32 @@
 // `npm run docs`: builds the site in build/site from README.md, docs, the API and site/inspect, and checks its links.
 // With --preview it then serves the site.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'vitepress';
-import { root } from '../scripts/setup.mjs';
+import { generate, root } from '../scripts/setup.mjs';
 import { QUEUES, writeApi } from './api.mjs';
 import { TASKS } from './api-tasks.mjs';
 import { homePage } from './home.mjs';
-import { buildInspect } from './inspect.mjs';
+import { buildInspect, writeWorker } from './inspect.mjs';
 
 const PAGES = path.join(root, 'build', 'pages');
 const PUBLIC = path.join(PAGES, 'public');
 const INDEX = 'docs/README.md';
 
-const read = (file) => readFileSync(path.join(root, file), 'utf8');
+/** The text of a file. On the site it links to files that git ignores, and that would be broken links in the repository. */
+function read(file) {
+  const linkTo = (target, label) => `[${label}](${path.posix.relative(path.posix.dirname(file), target)})`;
+  const commands = () =>
+    readdirSync(path.join(root, 'docs/commands'))
+      .map((name) => linkTo(`docs/commands/${name}`, name.replace('.md', '')))
+      .join(', ');
+  return readFileSync(path.join(root, file), 'utf8')
+    .replace('<!-- commands -->', commands)
+    .replace(/`(docs\/config\.schema\.json)`/, (_, schema) => linkTo(schema, path.basename(schema)));
+}
+
+generate();
 const { version, homepage } = JSON.parse(read('package.json'));
 const repository = homepage?.replace(/#.*/, '');
 const titleOf = (text) => /^# (.+)$/m.exec(text)[1].replaceAll('\\', '');
@@ -133,6 +145,7 @@ function sidebars() {
 }
 await buildInspect(PUBLIC);
 await build(path.join(root, 'site'));
+writeWorker(path.join(root, 'build/site'));
 
 const links = spawnSync(
   'npx',

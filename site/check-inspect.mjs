@@ -1,13 +1,18 @@
 // Goes through every flow of the page /inspect in Chromium: site/check.mjs calls it. It compares what the page shows with what the library
 // gives in Node.
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import { edit, encode, Torrent, TorrentCreate } from '../dist/index.js';
 import { root } from '../scripts/setup.mjs';
+import { writeWorker } from './inspect.mjs';
 
 /** Bytes of all files of the page, each compressed. */
 const MOST_BYTES = 150_000;
@@ -42,8 +47,17 @@ async function makeFiles(folder) {
   await torrent.write(path.join(folder, 'album.torrent'));
   const [data, name, pieces] = [new Uint8Array(4), 'hostile \u202e<b>name</b>', new Uint8Array(20)];
   const files = HOSTILE.map((one) => ({ length: 10, path: ['<i>folder</i>', one] }));
-  const info = { files: [...files, { length: 4, path: ['..', 'up'] }], name, 'piece length': 2 ** 14, pieces };
-  writeFileSync(path.join(folder, 'hostile.torrent'), encode({ comment: '<b>bold</b>\u202e', info }));
+  const info = {
+    files: [...files, { length: 4, path: ['..', 'up'] }],
+    name,
+    'piece length': 2 ** 14,
+    pieces,
+    x_cross: '<b>mark</b>',
+  };
+  writeFileSync(
+    path.join(folder, 'hostile.torrent'),
+    encode({ comment: '<b>bold</b>\u202e', info, publisher: 'P\u202e' }),
+  );
   const many = Array.from({ length: FILES }, (_, i) => ({ length: 1, path: [`file ${i + 1}`] }));
   const manyPieces = new Uint8Array(20 * Math.ceil(FILES / 2 ** 14));
   writeFileSync(
@@ -51,6 +65,7 @@ async function makeFiles(folder) {
     encode({ info: { files: many, name: 'many', 'piece length': 2 ** 14, pieces: manyPieces } }),
   );
   writeFileSync(path.join(folder, 'no.torrent'), data);
+  await edit(torrent, { private: true }).write(path.join(folder, 'private.torrent'));
   return { folder, torrent, file: (one) => path.join(folder, one) };
 }
 
@@ -122,6 +137,8 @@ const FLOWS = {
     for (const part of [files.torrent.infohashV1, files.torrent.infohashV2, TRACKER, 'album', '39.2 KiB'])
       assert.ok(text.includes(part), `no ${part}`);
     await check('magnet');
+    await drop(page, files.file('private.torrent'));
+    await page.getByText('The torrent is private, but its magnet link may have a passkey').waitFor();
   },
 
   async hostile({ page, files, check }) {
@@ -137,6 +154,8 @@ const FLOWS = {
       'nul\\x00l\\x0aine',
       '__proto__',
       '..',
+      'publisher: "P\\u202e"',
+      'info.x_cross: "<b>mark</b>"',
     ])
       assert.ok(text.includes(part), `no ${part}`);
     assert.ok(!/[\u202e\0]/.test(text), 'a control character is shown as it is');
@@ -280,7 +299,7 @@ const FLOWS = {
   async offline({ page, files }) {
     const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content');
     assert.match(policy, /^default-src 'none';(?!.*(unsafe|connect-src))/);
-    await page.evaluate(() => navigator.serviceWorker.ready);
+    await workersAreReady(page);
     await page.context().setOffline(true);
     await page.reload();
     await drop(page, files.file('album.torrent'), files.file('album'));
@@ -293,6 +312,113 @@ const FLOWS = {
     await page.context().setOffline(false);
   },
 };
+
+/** The workers of the page and of /errors.html keep their files. */
+async function workersAreReady(page) {
+  const areActive = async () => {
+    const all = await navigator.serviceWorker.getRegistrations();
+    return all.length === 2 && all.every(({ active }) => active?.state === 'activated');
+  };
+  // Playwright's waitForFunction takes the promise of a page as true.
+  while (!(await page.evaluate(areActive))) await sleep(50);
+}
+
+/** The marks of the pages of version 2. */
+const WHOLE = { '/inspect/': { page: '2', script: '2' }, '/errors.html': { page: '2' } };
+
+/** Files of the site in version 2: the page and its script say so, and the worker has their hashes. */
+function secondVersion(site) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-site-'));
+  for (const name of ['inspect', 'assets', 'errors.html', 'vp-icons.css'])
+    cpSync(path.join(site, name), path.join(folder, name), { recursive: true });
+  const change = (name, edit) =>
+    writeFileSync(path.join(folder, name), edit(readFileSync(path.join(folder, name), 'utf8')));
+  change('inspect/index.html', (text) => text.replace('<html', '<html data-page="2"'));
+  change('inspect/page.js', (text) => `document.documentElement.dataset.script = '2';${text}`);
+  change('errors.html', (text) => text.replace('<html', '<html data-page="2"'));
+  writeWorker(folder);
+  return folder;
+}
+
+/** The worker falls back to its version when the server fails, hangs or has half of another version. It gives way to a whole one. */
+async function checkWorker(browser, say) {
+  const first = path.join(root, 'build/site');
+  const second = secondVersion(first);
+  const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
+  const from = (folder) => (name, response) => {
+    const file = path.join(folder, name.replace(/\/$/, '/index.html'));
+    if (!existsSync(file)) return response.writeHead(404).end();
+    return response
+      .writeHead(200, { 'content-type': types[path.extname(file)] ?? 'font/woff2' })
+      .end(readFileSync(file));
+  };
+  const login = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please log in</h1>');
+  const halfOf = (isNew) => (name, response) => from(isNew.test(name) ? second : first)(name, response);
+  const servers = {
+    'status 500': (_, response) => response.writeHead(500).end(),
+    'no answer': () => {},
+    'half an answer': (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).write('<h1>Half'),
+    'a login': login,
+    'a new page': halfOf(/^\/inspect\/$|errors/),
+    'a new script': halfOf(/page\.js$/),
+    'a new worker': halfOf(/worker/),
+    'a new page and worker': halfOf(/worker|\/$/),
+    'everything new': from(second),
+  };
+  let serve = from(first);
+  const server = createServer(({ url }, response) => serve(new URL(url, 'http://x').pathname, response)).listen(0);
+  await once(server, 'listening');
+  const address = `http://localhost:${server.address().port}`;
+  const context = await browser.newContext();
+  const versionOf = (page) => page.evaluate(() => ({ ...document.documentElement.dataset }));
+  const open = async (place) => {
+    const page = await context.newPage();
+    // The scripts of /errors.html are not kept: a server that hangs keeps the page loading.
+    await page.goto(address + place, { waitUntil: 'commit' });
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    return page;
+  };
+  const page = await open('/inspect/');
+  await page.evaluate(() => caches.open('another app').then((cache) => cache.put('/x', new Response('theirs'))));
+  await workersAreReady(page);
+  for (const [name, next] of Object.entries(servers)) {
+    serve = next;
+    // An update that hangs would keep all later ones waiting.
+    server.closeAllConnections();
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const errors = await open('/errors.html');
+    // An update that began before may end now. Each page has a worker of its own.
+    const isNewAllowed = serve === servers['everything new'];
+    for (const [shown, whole] of [
+      [await versionOf(page), WHOLE['/inspect/']],
+      [await versionOf(errors), WHOLE['/errors.html']],
+    ])
+      if (!isDeepStrictEqual(shown, {}) && !(isNewAllowed && isDeepStrictEqual(shown, whole)))
+        say(`${name}: shows ${JSON.stringify(shown)}`);
+    await errors.close();
+  }
+  await page.close();
+  // Chromium looks for a new worker while a page is open, and lets it begin when the last page is closed.
+  for (const [place, whole] of Object.entries(WHOLE))
+    for (let visit = 0, isNew = false; !isNew; visit += 1) {
+      const next = await open(place);
+      const shown = await versionOf(next);
+      await sleep(3000);
+      await next.close();
+      await sleep(3000);
+      isNew = isDeepStrictEqual(shown, whole);
+      if (!isNew && !isDeepStrictEqual(shown, {})) say(`an update of ${place} shows ${JSON.stringify(shown)}`);
+      if (visit === 20) throw new Error(`${place} is never updated`);
+    }
+  const last = await open('/inspect/');
+  const names = await last.evaluate(() => caches.keys());
+  if (!names.includes('another app')) say(`the caches are ${names}`);
+  await context.close();
+  server.closeAllConnections();
+  server.close();
+  rmSync(second, { recursive: true });
+}
 
 /** All files of the page, each compressed. */
 function sizeOf(site) {
@@ -333,6 +459,9 @@ export async function checkInspect(browser, { address, report, shots }) {
     if ((await page.title()) === 'hacked') say('a name has run as a script');
     await context.close();
   }
+  await checkWorker(browser, (text) => report(`inspect, service worker: ${text}`)).catch((error) =>
+    report(error.message),
+  );
   rmSync(folder, { recursive: true });
   return bytes;
 }

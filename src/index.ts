@@ -10,7 +10,6 @@ export { encode } from './bencode/encode.ts';
 export { DEFAULT_LIMITS, LimitError, type LimitName, type Limits } from './bencode/limits.ts';
 export type { OtherFormat } from './bencode/other-format.ts';
 export { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from './bencode/value.ts';
-export { type CacheStats, cacheStats, clearCache } from './create/cache/cache.ts';
 export type { PieceLengthLimits } from './create/choose-length.ts';
 export { type CreateOptions, create } from './create/create.ts';
 export { type GenerateResult, type GetPathsOptions, TorrentCreate } from './create/draft.ts';
@@ -26,15 +25,12 @@ export type { FileTimes } from './create/file-times.ts';
 export type { Finding, FindingCode } from './create/findings/findings.ts';
 export type { PlanReport } from './create/findings/plan-report.ts';
 export type { WarningOptions } from './create/findings/warnings.ts';
-export type { ReuseOptions, ReusePlan, ReuseReport } from './create/hash-unknown.ts';
+export { type CacheStats, cacheStats, clearCache } from './create/known/cache.ts';
+export type { ReuseOptions, ReusePlan, ReuseReport } from './create/known/known.ts';
 export type { GenerateExtOptions } from './create/libtorrent.ts';
 export type { CacheChoice, GenerateOptions } from './create/options.ts';
 export type { TrackerFields } from './create/other-fields.ts';
-export { type S3Credentials, type S3FileOptions, type S3Options, s3File } from './create/sources/s3-file.ts';
-export type { RangeReader, SourceData } from './create/sources/source-data.ts';
-export type { NamedData, Source, SourceInput } from './create/sources/sources.ts';
-export { type WebFile, type WebFileOptions, webFile } from './create/sources/web-source.ts';
-export type { BeneathOptions } from './disk/beneath.ts';
+export type { BeneathOptions } from './disk/held-folder.ts';
 export type { OpenFile } from './disk/open-file.ts';
 export type { ScanFilter, ScannedFile, ScanPolicies, SymlinkPolicy } from './disk/scan.ts';
 export type { WriteOptions } from './disk/write-file.ts';
@@ -44,7 +40,7 @@ export { type EditOptions, edit } from './edit/edit.ts';
 export { type RenamedFile, type UpdateOptions, type UpdateResult, update } from './edit/update.ts';
 export { type UpgradeOptions, type UpgradeResult, upgrade } from './edit/upgrade.ts';
 export { AbortError } from './errors/cancel.ts';
-export { type ErrorCategory, errorCategory } from './errors/category.ts';
+export { type ErrorCategory, errorCategory, isPermanent } from './errors/category.ts';
 export {
   ERROR_CODES,
   ISSUE_CODES,
@@ -52,15 +48,8 @@ export {
   type IssueCodeInfo,
   type MetainfoErrorCode,
 } from './errors/codes.ts';
-export {
-  type Issue,
-  MetainfoError,
-  type MetainfoErrorOptions,
-  ValidationError,
-} from './errors/errors.ts';
-export { PartError } from './errors/part-error.ts';
-export { isPermanent } from './errors/permanent.ts';
-export type { Engine } from './hash/engine.ts';
+export { type Issue, MetainfoError, type MetainfoErrorOptions, ValidationError } from './errors/errors.ts';
+export type { Engine, Retrying } from './hash/engine.ts';
 export {
   type ProcessLimits,
   processLimits,
@@ -123,17 +112,27 @@ export { type PartsEngineOptions, partsEngine, type RunPartContext } from './par
 export type { PartsPlan, TorrentPlan } from './parts/plan.ts';
 export type { ObjectFile, OpenObject } from './parts/planned-files.ts';
 export { parsePlan } from './parts/read-plan.ts';
+export { PartError } from './parts/sealed-part.ts';
 export { folderStore, type PartStore, partKey, type StoredName, type StoredObject } from './parts/store.ts';
 export { type PlanPartsOptions, planParts } from './parts/torrent-plan.ts';
 export { type PprintOptions, pprint, type Verbosity } from './print/print-torrent.ts';
+export { type S3Credentials, type S3FileOptions, type S3Options, s3File } from './sources/s3-file.ts';
+export type { RangeReader, SourceData } from './sources/source-data.ts';
+export type { NamedData, Source, SourceInput } from './sources/sources.ts';
+export { type WebFile, type WebFileOptions, webFile } from './sources/web-source.ts';
 export {
   type FindMovedOptions,
   type FoundContent,
   findMoved,
   type MovedFile,
   type UnprovenFile,
-} from './verify/find-moved.ts';
-export { type FailedPlacing, type PlacedContent, type PlaceMovedOptions, placeMoved } from './verify/place-moved.ts';
+} from './verify/moved/find-moved.ts';
+export {
+  type FailedPlacing,
+  type PlacedContent,
+  type PlaceMovedOptions,
+  placeMoved,
+} from './verify/moved/place-moved.ts';
 export type { FileStatus, VerifiedFile, VerifyReport } from './verify/report.ts';
 export type { ResumeClient } from './verify/resume/place.ts';
 export { type ResumeFile, type ResumeOptions, resumeData } from './verify/resume/resume-data.ts';

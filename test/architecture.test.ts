@@ -32,6 +32,8 @@ describe('the import rules', () => {
     ['no-cycles', 'src/layout/a.ts', "import { b } from './b.ts'; export const a = b;"],
     ['command-only', 'src/model/b.ts', "import 'picocolors';", 'node_modules/picocolors/index.js'],
     ['bullmq-alone', 'src/parts/a.ts', "import 'bullmq';", 'node_modules/bullmq/index.js'],
+    ['packages-public', 'packages/queues/src/a.ts', "import '../../../src/jobs/x.ts';", 'src/jobs/x.ts'],
+    ['queues-late', 'src/cli/c.ts', "import '../../packages/queues/src/b.ts';", 'packages/queues/src/b.ts'],
     ['resolvable', 'src/model/c.ts', "import './missing.ts';"],
   ];
   const RIGHT = {
@@ -56,7 +58,7 @@ describe('the import rules', () => {
       writeFileSync(path.join(folder, file), text);
     }
     const command = path.join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-    const args = [command, '--config', path.join(ROOT, '.dependency-cruiser.cjs'), 'src'];
+    const args = [command, '--config', path.join(ROOT, '.dependency-cruiser.cjs'), 'src', 'packages'];
     const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
     const missing = CASES.filter(([rule, file]) => !stdout.includes(`error ${rule}: ${file}`));
     assert.deepEqual(missing, [], stdout);
@@ -66,7 +68,8 @@ describe('the import rules', () => {
 
 describe('source files', () => {
   it('say in their first line what they are for', () => {
-    const folders = ['src', 'native', 'scripts', 'bench', 'fuzz', 'test/support'];
+    const queues = ['src', 'bench', 'test/support'].map((name) => `packages/metainfo-bullmq/${name}`);
+    const folders = ['src', ...queues, 'native', 'scripts', 'bench', 'fuzz', 'test/support'];
     const files = folders.flatMap((folder) => sources(folder, /\.(ts|cts|mjs|cc|h|c)$/));
     const silent = files.filter((file) => !/^(\/\/ |\/\*\*|#!)/.test(readFileSync(path.join(ROOT, file), 'utf8')));
     assert.deepEqual(

@@ -7,22 +7,25 @@ import parseTorrent from 'parse-torrent';
 import ts from 'typescript';
 import { BENCHES, PAGES, RESULTS, type Results, readResults, withFigures } from '../bench/support/results.ts';
 import type { Table } from '../bench/support/tables.ts';
+import { commandPages } from '../scripts/docs-commands.ts';
 import { errorsPage } from '../scripts/docs-errors.ts';
 import { licensesPage, PERMISSIVE, runtimePackages } from '../scripts/docs-licenses.ts';
+import { program } from '../src/cli/program.ts';
 import * as library from '../src/index.ts';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
 import { pageText, ROOT } from './support/pages.ts';
 
 const page = (name: string) => pageText(`docs/${name}.md`);
 
-/** Every document in the root and in docs/. */
+/** Every committed document in the root and in docs/, and those of the package of queues. */
 const documents = (): string[] =>
   [
     ...readdirSync(ROOT),
+    'packages/metainfo-bullmq/README.md',
     ...readdirSync(path.join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) =>
       path.join('docs', name),
     ),
-  ].filter((name) => name.endsWith('.md'));
+  ].filter((name) => name.endsWith('.md') && !name.startsWith(path.join('docs', 'commands')));
 
 /** The anchors of a document's headings on GitHub. */
 const anchors = (text: string): string[] =>
@@ -42,11 +45,11 @@ const cell = ({ columns, rows }: Table, row: string, column: string): number | n
 const withoutCode = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
 
 describe('documents', () => {
-  it('docs/errors.md matches the codes in the source (update: npm run docs:errors)', () => {
+  it('docs/errors.md matches the codes in the source (update: npm run generate)', () => {
     assert.equal(page('errors'), errorsPage());
   });
 
-  it('docs/licenses.md matches the lock file (update: npm run docs:licenses)', () => {
+  it('docs/licenses.md matches the lock file (update: npm run generate)', () => {
     assert.equal(page('licenses'), licensesPage());
   });
 
@@ -82,7 +85,10 @@ describe('documents', () => {
   });
 
   it('every bench has its figures on exactly one page', () => {
-    const files = readdirSync(path.join(ROOT, 'bench')).filter((name) => name.endsWith('.ts'));
+    const folders = ['bench', 'packages/metainfo-bullmq/bench'];
+    const files = folders
+      .flatMap((folder) => readdirSync(path.join(ROOT, folder)))
+      .filter((name) => name.endsWith('.ts'));
     assert.deepEqual([...BENCHES].sort(), files.map((name) => path.basename(name, '.ts')).sort());
   });
 
@@ -125,12 +131,10 @@ describe('documents', () => {
   });
 
   it('mention every export and every command', () => {
-    const text = documents()
-      .filter((name) => name === 'README.md' || name.startsWith('docs'))
-      .map(pageText)
-      .join('\n');
-    const commands = readdirSync(path.join(ROOT, 'src', 'cli', 'commands')).map((file) => path.basename(file, '.ts'));
-    const names = [...Object.keys(library), ...commands.map((name) => `metainfo ${name}`)];
+    const written = documents().filter((name) => name === 'README.md' || name.startsWith('docs'));
+    const text = [...written.map(pageText), ...commandPages().values()].join('\n');
+    const commands = program().commands.map((command) => `metainfo ${command.name()}`);
+    const names = [...Object.keys(library), ...commands];
     assert.deepEqual(
       names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),
       [],
@@ -215,7 +219,7 @@ describe('documents', () => {
   ] as const)
     it(`${name} names existing tests`, () => {
       const text = pageText(name);
-      const named = text.match(/test\/[\w/.-]+\.ts/g) ?? [];
+      const named = text.match(/(packages\/[\w-]+\/)?test\/[\w/.-]+\.ts/g) ?? [];
       assert.ok(named.length > least);
       for (const file of named) assert.ok(existsSync(new URL(`../${file}`, import.meta.url)), file);
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
@@ -62,15 +62,23 @@ describe('examples', () => {
   }
 });
 
-/** Starts an example that is a server. Returns its URL and the folder that it saves uploads in. */
-async function start(t: TestContext, name: string): Promise<{ url: string; folder: string }> {
+/** A running example. */
+interface Server {
+  url: string;
+  /** Where it saves uploads. */
+  folder: string;
+  pid: number;
+}
+
+/** Starts an example that is a server. */
+async function start(t: TestContext, name: string, ...more: string[]): Promise<Server> {
   const folder = await temporaryFolder(t);
-  const server = spawn(process.execPath, [path.join(EXAMPLES, name), folder, '0'], {
+  const server = spawn(process.execPath, [path.join(EXAMPLES, name), folder, '0', ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.after(() => server.kill('SIGKILL'));
   const [line] = (await server.stdout.setEncoding('utf8').take(1).toArray()) as [string];
-  return { url: line.trim(), folder };
+  return { url: line.trim(), folder, pid: server.pid as number };
 }
 
 /** Waits until something is so. */
@@ -82,25 +90,41 @@ const film = noise(3_000_000);
 const expected = async (name: string) =>
   new TorrentCreate({ sources: [{ path: name, data: film }], pieceLength: 2 ** 20 }).generate();
 
-/** Starts an upload, and breaks the connection when the server has saved some of it, under a temporary name. */
-async function breakOff(url: string, method: string, head: string, folder: string): Promise<void> {
+/** Starts an upload, and breaks the connection when the server has saved some of it: without a name on Linux, else under a temporary one. */
+async function breakOff({ folder, pid }: Server, url: string, method: string, head: string): Promise<void> {
   const before = readdirSync(folder).sort();
-  const sizes = () => readdirSync(folder).map((name) => (before.includes(name) ? 0 : sizeOf(path.join(folder, name))));
+  const held = `/proc/${pid}/fd`;
+  const unnamed = () => (existsSync(held) ? readdirSync(held).map((name) => path.join(held, name)) : []);
+  const isSaved = (file: string) => targetOf(file).startsWith(`${folder}${path.sep}`);
+  const sizes = () => [
+    ...readdirSync(folder).map((name) => (before.includes(name) ? 0 : sizeOf(path.join(folder, name)))),
+    ...unnamed().filter(isSaved).map(sizeOf),
+  ];
   const type = head === '' ? 'application/octet-stream' : 'multipart/form-data; boundary=X';
   const upload = request(url, { method, headers: { 'content-type': type } });
   upload.on('error', () => {});
   upload.write(head);
   upload.write(film);
-  await until(() => Math.max(...sizes()) > 0);
+  await until(() => Math.max(0, ...sizes()) > 0);
   upload.destroy();
-  await until(() => isDeepStrictEqual(readdirSync(folder).sort(), before));
+  await until(() => isDeepStrictEqual(readdirSync(folder).sort(), before) && Math.max(0, ...sizes()) === 0);
+}
+
+/** Where a descriptor leads; it may be closed meanwhile. */
+function targetOf(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return '';
+  }
 }
 
 const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 describe('the servers of the examples', () => {
   it('fastify.mjs makes torrents of uploads, tells the progress, and survives clients that go away', async (t) => {
-    const { url, folder } = await start(t, 'fastify.mjs');
+    const server = await start(t, 'fastify.mjs');
+    const { url, folder } = server;
     const send = async (id: string, content: Uint8Array | null, name = 'film.mkv') => {
       const form = new FormData();
       if (content) form.append('file', new Blob([content as Uint8Array<ArrayBuffer>]), name);
@@ -126,7 +150,7 @@ describe('the servers of the examples', () => {
     assert.ok(!existsSync(path.join(folder, 'three')));
 
     const head = '--X\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
-    await breakOff(`${url}/uploads/gone`, 'POST', head, folder);
+    await breakOff(server, `${url}/uploads/gone`, 'POST', head);
     const metrics = async () => (await fetch(`${url}/metrics`)).text();
     await until(async () => /^metainfo\{stat="cancelled"\} 1$/m.test(await metrics()));
     assert.match(await metrics(), /^metainfo\{stat="running"\} 0\n[\s\S]*^metainfo\{stat="bytes"\} [3-9]\d{6}$/m);
@@ -134,7 +158,8 @@ describe('the servers of the examples', () => {
   });
 
   it('express.mjs makes torrents of uploads and checks other copies', async (t) => {
-    const { url, folder } = await start(t, 'express.mjs');
+    const server = await start(t, 'express.mjs');
+    const { url } = server;
     const send = async (method: string, to: string, content: Uint8Array) => {
       const response = await fetch(url + to, { method, body: content as Uint8Array<ArrayBuffer> });
       return [response.status, await response.json()];
@@ -155,8 +180,38 @@ describe('the servers of the examples', () => {
     assert.deepEqual(await send('POST', '/check/other', film), [400, { error: 'ERR_NOT_FOUND' }]);
     assert.deepEqual(await send('PUT', '/files/film.mkv', film), [409, { error: 'ERR_OUTPUT_EXISTS' }]);
     assert.deepEqual(await send('PUT', '/files/..%2Fup', film), [400, { error: 'ERR_NAME' }]);
-    await breakOff(`${url}/files/gone`, 'PUT', '', folder);
+    await breakOff(server, `${url}/files/gone`, 'PUT', '');
     assert.equal((await send('PUT', '/files/gone', film))[0], 201);
+  });
+
+  it('fastify.mjs and express.mjs refuse uploads above their limit, and keep nothing of them', async (t) => {
+    const most = 100_000;
+    const servers = {
+      'fastify.mjs': async (url: string, id: string, content: Uint8Array) => {
+        const form = new FormData();
+        form.append('file', new Blob([content as Uint8Array<ArrayBuffer>]), 'film.mkv');
+        return fetch(`${url}/uploads/${id}`, { method: 'POST', body: form });
+      },
+      'express.mjs': async (url: string, id: string, content: Uint8Array) =>
+        fetch(`${url}/files/${id}`, { method: 'PUT', body: content as Uint8Array<ArrayBuffer> }),
+      // Without a content-length.
+      'express.mjs with a stream': async (url: string, id: string, content: Uint8Array) =>
+        fetch(`${url}/files/${id}`, {
+          method: 'PUT',
+          body: new Blob([content as Uint8Array<ArrayBuffer>]).stream(),
+          duplex: 'half',
+        }),
+    };
+    for (const [name, send] of Object.entries(servers)) {
+      const { url, folder } = await start(t, name.replace(/ .*/, ''), String(most));
+      for (const size of [most + 1, 2 * most]) {
+        const answer = await send(url, 'large', film.subarray(0, size));
+        assert.deepEqual([answer.status, readdirSync(folder)], [413, []], `${name}, ${size} bytes`);
+        assert.match(((await answer.json()) as { error: string }).error, /^ERR_SOURCE/);
+      }
+      assert.equal((await send(url, 'small', film.subarray(0, most))).status, 201, name);
+      assert.deepEqual(readdirSync(folder).sort(), ['small', 'small.torrent']);
+    }
   });
 
   it('s3-upload.mjs uploads in parts and hashes at the same time', async (t) => {

@@ -31,7 +31,7 @@ describe('the package', () => {
     const links = [...pageText('README.md').matchAll(/\]\(([^)\s#]+)/g)].map(([, link = '']) => link);
     const relative = links.filter((link) => !/^[a-z]+:|\.webp$/.test(link));
     assert.ok(relative.length > 20);
-    assert.ok(files.includes('man/metainfo.1'));
+    for (const file of ['docs/config.schema.json', 'man/metainfo.1']) assert.ok(files.includes(file), file);
     assert.deepEqual(
       relative.filter((link) => !files.includes(link)),
       [],

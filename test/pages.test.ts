@@ -1,22 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { finish, startProgram } from './cli/run.ts';
 import { scopeOf, Transmission } from './support/clients.ts';
 import { clientMissing, missing } from './support/external.ts';
-import {
-  examplesOf,
-  linkPackage,
-  pages,
-  pageText,
-  parsePage,
-  ROOT,
-  runPage,
-  sourcesWithExamples,
-} from './support/pages.ts';
+import { examplesOf, pages, pageText, parsePage, requireTypes, runPage, sourcesWithExamples } from './support/pages.ts';
 import { QBittorrent, qbittorrentMissing } from './support/qbittorrent.ts';
-import { redisMissing, redisServer } from './support/redis.ts';
 import { s3Server } from './support/s3.ts';
 import { temporaryFolder } from './support/tree.ts';
 
@@ -26,7 +13,6 @@ const curlMissing = () => missing('curl', 'curl', ['--version']);
 const NEEDS: Readonly<Record<string, () => string | false>> = {
   'docs/guides/cookbook.md': curlMissing,
   'docs/guides/parts.md': () => missing('GNU parallel', 'parallel', ['--version']),
-  'docs/guides/queues.md': redisMissing,
   'docs/guides/seeding.md': () => curlMissing() || qbittorrentMissing() || clientMissing('transmission-daemon'),
 };
 
@@ -57,12 +43,10 @@ describe('code on pages', { concurrency: 2 }, () => {
   }
 
   for (const name of sourcesWithExamples()) {
-    const needsQueue = name.startsWith('src/bullmq/');
-    it(`${name}: the examples of its docstrings run`, { skip: needsQueue && redisMissing() }, async (t) => {
+    it(`${name}: the examples of its docstrings run`, async (t) => {
       const page = parsePage(examplesOf(pageText(name)));
       assert.ok(page.steps.length > 0);
-      const env: Record<string, string> = needsQueue ? { QUEUE_URL: (await redisServer(t)).url } : {};
-      await runPage(page, await temporaryFolder(t), { torrents: true, env });
+      await runPage(page, await temporaryFolder(t), { torrents: true });
     });
   }
 
@@ -75,23 +59,11 @@ describe('code on pages', { concurrency: 2 }, () => {
 
   it('has no type errors', async (t) => {
     const folder = await temporaryFolder(t);
-    await linkPackage(folder);
-    const texts = [
+    await requireTypes(folder, [
       ...pages().map((name) => [name, pageText(name)] as const),
       ['home.md', `\`\`\`ts\n${await frontPage()}\`\`\`\n`] as const,
       ...sourcesWithExamples().map((name) => [name, examplesOf(pageText(name))] as const),
-    ];
-    for (const [name, page] of texts) {
-      const place = path.join(folder, name.replaceAll('/', '-').replace(/\.(md|ts)$/, ''));
-      await mkdir(place);
-      for (const { kind, line, text } of parsePage(page).steps)
-        if (kind === 'ts') await writeFile(path.join(place, `line-${line}.mts`), text);
-    }
-    const config = { extends: path.join(ROOT, 'tsconfig.json'), include: ['*/*.mts'] };
-    await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
-    const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-    const { code, stdout } = await finish(startProgram([process.execPath, tsc, '-p', folder], { cwd: folder }));
-    assert.equal(code, 0, stdout);
+    ]);
   });
 
   it('has few blocks that are not run', () => {

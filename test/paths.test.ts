@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { checkedRoots } from '../src/bullmq/roots.ts';
 import {
   cacheStats,
   clearCache,
@@ -107,7 +106,7 @@ const DOORS: Record<string, Door> = {
     refused: 'ERR_VALIDATION',
   },
   'sources saveTo': {
-    declared: 'create/sources/sources.ts saveTo',
+    declared: 'sources/sources.ts saveTo',
     takesNull: true,
     use: async (at) => {
       const saveTo = await newTarget(at);
@@ -122,7 +121,7 @@ const DOORS: Record<string, Door> = {
     path: () => file,
   },
   'generate beneath': {
-    declared: 'disk/beneath.ts beneath',
+    declared: 'disk/held-folder.ts beneath',
     use: async (beneath) => [
       await outcome(new TorrentCreate({ pathRoot: album }).generate({ beneath })),
       await outcome(new TorrentCreate({ pathRoot: base }).generate({ beneath })),
@@ -137,7 +136,7 @@ const DOORS: Record<string, Door> = {
     path: () => path.join(base, 'cache %20'),
   },
   'generate reuse': {
-    declared: 'create/hash-unknown.ts reuse',
+    declared: 'create/known/known.ts reuse',
     use: async (one) => {
       const found: number[] = [];
       const onReuse = (report: { torrents: number }) => void found.push(report.torrents);
@@ -146,12 +145,12 @@ const DOORS: Record<string, Door> = {
     path: () => path.join(base, 'v2 %.torrent'),
   },
   cacheStats: {
-    declared: 'create/cache/cache.ts folder',
+    declared: 'create/known/cache.ts folder',
     use: async (at) => (await cacheStats(at)).folder,
     path: () => path.join(base, 'no cache %20'),
   },
   clearCache: {
-    declared: 'create/cache/cache.ts folder',
+    declared: 'create/known/cache.ts folder',
     use: (at) => outcome(clearCache(at)),
     path: () => path.join(base, 'no cache %20'),
   },
@@ -171,7 +170,7 @@ const DOORS: Record<string, Door> = {
     path: () => path.join(base, 'v2 %.torrent'),
   },
   'Torrent.read beneath': {
-    declared: 'disk/beneath.ts beneath',
+    declared: 'disk/held-folder.ts beneath',
     use: (beneath) => outcome(Torrent.read(path.join(base, 'v2 %.torrent'), { beneath })),
     path: () => base,
   },
@@ -184,13 +183,13 @@ const DOORS: Record<string, Door> = {
     },
   },
   'torrent.write beneath': {
-    declared: 'disk/beneath.ts beneath',
+    declared: 'disk/held-folder.ts beneath',
     use: async (beneath) => outcome(torrents.v2.write(await newTarget(album), { beneath })),
     path: () => base,
   },
   verify: { declared: 'verify/verify.ts content', use: async (at) => (await verify(torrents.v1, at)).ok },
   'verify beneath': {
-    declared: 'disk/beneath.ts beneath',
+    declared: 'disk/held-folder.ts beneath',
     use: async (beneath) => (await verify(torrents.v1, album, { beneath })).ok,
     path: () => base,
   },
@@ -215,11 +214,11 @@ const DOORS: Record<string, Door> = {
     path: () => file,
   },
   findMoved: {
-    declared: 'verify/find-moved.ts content',
+    declared: 'verify/moved/find-moved.ts content',
     use: async (at) => (await findMoved(torrents.v2, at, [])).report.ok,
   },
   'findMoved folders': {
-    declared: 'verify/find-moved.ts searched',
+    declared: 'verify/moved/find-moved.ts searched',
     use: async (at) => (await findMoved(torrents.v2, path.join(base, 'absent'), [at])).moved.map(({ from }) => from),
   },
   'resumeData path': {
@@ -241,7 +240,7 @@ const DOORS: Record<string, Door> = {
     use: async (root) => outcome(hashPart(await plan(), 0, { root })),
   },
   'hashPart beneath': {
-    declared: 'disk/beneath.ts beneath',
+    declared: 'disk/held-folder.ts beneath',
     use: async (beneath) => outcome(hashPart(await plan(), 0, { beneath })),
   },
   'joinParts root': {
@@ -262,10 +261,6 @@ const DOORS: Record<string, Door> = {
     path: () => base,
   },
   folderStore: { declared: 'parts/store.ts folder', use: (at) => folderStore(at).folder },
-  'roots of createWorkers': {
-    declared: 'bullmq/workers.ts roots',
-    use: (at) => checkedRoots({ media: at })['media'],
-  },
   iterBlocks: {
     declared: 'hashers/records.ts file',
     use: async (at) => (await iterBlocks(at).next()).value?.chunk.length,

@@ -26,7 +26,7 @@ export const PAGES = {
     'browser',
   ],
   reliability: ['load', 'servers', 'soak'],
-  scaling: ['distributed'],
+  scaling: ['distributed', 'queues'],
 } as const;
 
 export const BENCHES = Object.values(PAGES).flat();
@@ -67,7 +67,7 @@ function ownVersions(): Record<string, string> {
   const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
   // Outside a clone, there is no commit.
   const commit = git('rev-parse', '--short', 'HEAD').stdout?.trim();
-  const dirty = git('diff', '--quiet', 'HEAD', '--', 'src', 'native').status === 0 ? '' : '-dirty';
+  const dirty = git('diff', '--quiet', 'HEAD', '--', 'src', 'native', 'packages').status === 0 ? '' : '-dirty';
   const { node, openssl } = process.versions;
   return { metainfo: commit ? `${version} (${commit}${dirty})` : version, node, openssl };
 }

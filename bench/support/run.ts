@@ -1,4 +1,4 @@
-// Runs the bench of bench/NAME.ts with the options of the command line, and records its findings: run.ts NAME [OPTIONS].
+// Runs a bench with the options of the command line, and records its findings: run.ts bench/NAME.ts [OPTIONS].
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -23,8 +23,8 @@ function parse(name: string, text: string): number {
   return value;
 }
 
-const [name = '', ...args] = process.argv.slice(2);
-const { options, run } = ((await import(`../${name}.ts`)) as { default: Bench<string> }).default;
+const [file = '', ...args] = process.argv.slice(2);
+const { options, run } = ((await import(path.resolve(file))) as { default: Bench<string> }).default;
 const strings = (defaults: Record<string, string>) =>
   Object.fromEntries(Object.entries(defaults).map(([key, text]) => [key, { type: 'string' as const, default: text }]));
 const { out, ...texts } = parseArgs({ args, options: strings({ ...options, out: RESULTS }) }).values;
@@ -35,4 +35,4 @@ const values = Object.entries(texts).map(([key, text]) => [key, parse(key, text 
 const findings = await run(Object.fromEntries(values), folder);
 // The results are the same wherever they go.
 const shown = args.filter((arg, i) => !arg.startsWith('--out') && args[i - 1] !== '--out');
-record(name as BenchName, shown, findings, out as string);
+record(path.basename(file, '.ts') as BenchName, shown, findings, out as string);

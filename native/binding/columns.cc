@@ -1,6 +1,7 @@
 // Takes columns from JavaScript, with checks, and gives columns to JavaScript.
 #include "binding/columns.h"
 
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -26,6 +27,10 @@ PathColumn to_paths(const Napi::Object& paths, std::size_t count) {
   require_count(ends, count);
   if ((count == 0 ? 0 : ends[count - 1]) != bytes.ByteLength())
     throw Napi::RangeError::New(paths.Env(), "the paths do not end with the bytes");
+  for (std::size_t i = 1; i < count; ++i) {
+    if (ends[i] < ends[i - 1])
+      throw Napi::RangeError::New(paths.Env(), "the ends of the paths are not in order");
+  }
   const Column<std::uint8_t> column = to_column(bytes);
   return {Column<char>(column, reinterpret_cast<const char*>(column.get())), to_column(ends)};
 }
@@ -46,11 +51,16 @@ Column<double> to_numbers(const Napi::Object& columns, const char* key, std::siz
   return to_column(numbers);
 }
 
-FileColumns to_files(const Napi::Object& columns) {
+FileColumns to_files(const Napi::Object& columns, Lengths lengths) {
   FileColumns files;
   files.count = count_files(columns);
   files.paths = to_paths(columns.Get("paths").As<Napi::Object>(), files.count);
   files.lengths = to_numbers(columns, "lengths", files.count);
+  for (std::size_t i = 0; i < files.count; ++i) {
+    const double length = files.lengths.get()[i];
+    if (!is_size(length) && !(lengths == Lengths::any && std::isnan(length)))
+      throw Napi::RangeError::New(columns.Env(), "a length is no number of bytes");
+  }
   return files;
 }
 

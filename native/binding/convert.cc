@@ -10,8 +10,6 @@
 namespace metainfo {
 namespace {
 
-constexpr double kMaxSafeInteger = 9007199254740991.0;  // Number.MAX_SAFE_INTEGER
-
 std::string key_text(const char* key) { return key; }
 std::string key_text(const Napi::String& key) { return key.Utf8Value(); }
 
@@ -32,8 +30,7 @@ double number(const Napi::Object& object, const Key& key) {
 template <typename Key>
 std::uint64_t size(const Napi::Object& object, const Key& key) {
   const double value = number(object, key);
-  // Written so that NaN fails too.
-  if (!(value >= 0 && value <= kMaxSafeInteger))
+  if (!is_size(value))
     throw Napi::RangeError::New(object.Env(), "request field is out of range: " + key_text(key));
   return static_cast<std::uint64_t>(value);
 }
@@ -78,9 +75,7 @@ class RequestedFileReader {
 
  private:
   void view(const Napi::Value& data, RequestedFile& file, Napi::Array& memory) const {
-    if (!data.IsTypedArray() || data.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
-      throw Napi::TypeError::New(env_, "request field has the wrong type: data");
-    const auto bytes = data.As<Napi::Uint8Array>();
+    const auto bytes = to_array<std::uint8_t>(data, "data");
     static constexpr std::uint8_t kEmpty = 0;
     file.data = bytes.ByteLength() == 0 ? &kEmpty : bytes.Data();
     file.size = bytes.ByteLength();
@@ -108,7 +103,6 @@ FileRanges to_ranges(const Napi::Object& value, std::size_t count) {
   ranges.files = to_column(files);
   ranges.offsets = to_numbers(value, "offsets", ranges.count);
   ranges.lengths = to_numbers(value, "lengths", ranges.count);
-  const auto is_size = [](double size) { return size >= 0 && size <= kMaxSafeInteger; };
   for (std::size_t i = 0; i < ranges.count; ++i) {
     const std::uint32_t file = ranges.files.get()[i];
     if ((file >= count && file != FileRanges::kPad) || !is_size(ranges.offsets.get()[i]) ||

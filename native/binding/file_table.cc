@@ -103,7 +103,7 @@ Napi::Value bytes_to_buffer(Napi::Env env, ByteArray bytes) {
 
 Napi::Value sort_files(const Napi::CallbackInfo& info) {
   const auto columns = info[0].As<Napi::Object>();
-  const FileColumns files = to_files(columns);
+  const FileColumns files = to_files(columns, Lengths::any);
   const Column<double> mtimes = to_numbers(columns, "mtimes", files.count);
   const Column<double> ctimes = to_numbers(columns, "ctimes", files.count);
   const std::optional<PathColumn> disk_paths = to_paths_or_none(columns.Get("diskPaths"), files.count);
@@ -144,6 +144,7 @@ Napi::Value measure_files(const Napi::CallbackInfo& info) {
   const FileColumns files = to_files(info[0].As<Napi::Object>());
   const Padding padding = to_padding(info[1]);
   const auto piece_length = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
+  if (piece_length == 0) throw Napi::RangeError::New(info.Env(), "the piece length must be above 0");
   const std::size_t max_components = info[3].As<Napi::Number>().Uint32Value();
   const auto make = [=](const std::atomic<bool>& cancelled) {
     return measure_files(files, padding, piece_length, max_components, cancelled);
@@ -164,7 +165,7 @@ Napi::Value encode_file_list(const Napi::CallbackInfo& info) {
 
 Napi::Value encode_file_tree(const Napi::CallbackInfo& info) {
   const FileColumns files = to_files(info[0].As<Napi::Object>());
-  const auto roots = info[1].As<Napi::Uint8Array>();
+  const auto roots = to_array<std::uint8_t>(info[1], "roots");
   if (roots.ByteLength() != files.count * 32)
     throw Napi::RangeError::New(info.Env(), "there must be a root for each file");
   const auto make = [files, column = to_column(roots)](const std::atomic<bool>& cancelled) {
@@ -176,7 +177,7 @@ Napi::Value encode_file_tree(const Napi::CallbackInfo& info) {
 // Runs while the caller waits: JavaScript would take several times as long for the same.
 Napi::Value decode_files(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto bytes = info[0].As<Napi::Uint8Array>();
+  const auto bytes = to_array<std::uint8_t>(info[0], "bytes");
   const auto at = static_cast<std::size_t>(info[1].As<Napi::Number>().Int64Value());
   const std::string_view text(reinterpret_cast<const char*>(bytes.Data()), bytes.ByteLength());
   std::optional<DecodedFiles> files = metainfo::decode_files(text, at);

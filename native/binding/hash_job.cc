@@ -8,6 +8,7 @@
 #include "binding/convert.h"
 #include "binding/errors.h"
 #include "binding/kernels.h"
+#include "binding/typed_arrays.h"
 #include "core/hash/merkle.h"
 #include "core/hash/short_content.h"
 
@@ -68,16 +69,13 @@ Napi::Value hash_now(const Napi::CallbackInfo& info) {
 
 Napi::Value hash_bytes(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto is_bytes = [](const Napi::Value& value) {
-    return value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_uint8_array;
-  };
-  if (!is_bytes(info[0]) || !info[1].IsString() || !info[2].IsNumber() || !is_bytes(info[3]))
+  if (!is_array<std::uint8_t>(info[0]) || !info[1].IsString() || !info[2].IsNumber() ||
+      !is_array<std::uint8_t>(info[3]))
     throw Napi::TypeError::New(env, "hashBytes takes bytes, a version, a piece length and bytes");
   const auto data = info[0].As<Napi::Uint8Array>();
   auto out = info[3].As<Napi::Uint8Array>();
   const double piece_length = info[2].As<Napi::Number>().DoubleValue();
-  // Written so that NaN fails too.
-  if (data.ByteLength() == 0 || !(piece_length >= kBlockSize && piece_length <= 9007199254740991.0))
+  if (data.ByteLength() == 0 || piece_length < kBlockSize || !is_size(piece_length))
     throw Napi::RangeError::New(env, "hashBytes needs content, and pieces of at least a block");
   const ShortContent content{data.Data(), data.ByteLength(), static_cast<std::uint64_t>(piece_length),
                              to_version(info[1].As<Napi::String>())};

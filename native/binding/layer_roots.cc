@@ -2,6 +2,7 @@
 #include "binding/layer_roots.h"
 
 #include "binding/kernels.h"
+#include "binding/typed_arrays.h"
 #include "core/hash/layers.h"
 #include "core/hash/merkle.h"
 
@@ -9,8 +10,9 @@ namespace metainfo {
 
 Napi::Value layer_roots(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  if (!info[0].IsTypedArray() || !info[1].IsTypedArray() || !info[2].IsTypedArray() || !info[3].IsNumber())
-    throw Napi::TypeError::New(env, "layerRoots takes three typed arrays and a number");
+  if (!is_array<std::uint8_t>(info[0]) || !is_array<double>(info[1]) || !is_array<std::uint32_t>(info[2]) ||
+      !info[3].IsNumber())
+    throw Napi::TypeError::New(env, "layerRoots takes bytes, starts, counts and a number");
   const auto bytes = info[0].As<Napi::Uint8Array>();
   const auto starts = info[1].As<Napi::Float64Array>();
   const auto counts = info[2].As<Napi::Uint32Array>();

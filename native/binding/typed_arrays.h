@@ -23,14 +23,27 @@ inline constexpr napi_typedarray_type kArrayType<std::int32_t> = napi_int32_arra
 template <>
 inline constexpr napi_typedarray_type kArrayType<double> = napi_float64_array;
 
-// A field that is a typed array with elements of type T. Throws a TypeError for anything else.
+// Whether a value is a typed array with elements of type T.
 template <typename T>
-Napi::TypedArrayOf<T> array_field(const Napi::Object& object, const char* key) {
-  const Napi::Value value = object.Get(key);
-  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != kArrayType<T>)
-    throw Napi::TypeError::New(object.Env(), std::string("field has the wrong type: ") + key);
+bool is_array(const Napi::Value& value) {
+  return value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == kArrayType<T>;
+}
+
+// A value that is a typed array with elements of type T. Throws a TypeError with its name for anything else.
+template <typename T>
+Napi::TypedArrayOf<T> to_array(const Napi::Value& value, const char* name) {
+  if (!is_array<T>(value))
+    throw Napi::TypeError::New(value.Env(), std::string("field has the wrong type: ") + name);
   return value.As<Napi::TypedArrayOf<T>>();
 }
+
+template <typename T>
+Napi::TypedArrayOf<T> array_field(const Napi::Object& object, const char* key) {
+  return to_array<T>(object.Get(key), key);
+}
+
+// Whether a number from JavaScript is a number of bytes, up to Number.MAX_SAFE_INTEGER. NaN is none.
+inline bool is_size(double number) { return number >= 0 && number <= 9007199254740991.0; }
 
 // Remembers the owner of memory that JavaScript gets as an external buffer, until take_back().
 void give(const void* data, std::shared_ptr<const void> owner);

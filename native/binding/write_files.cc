@@ -50,6 +50,8 @@ NewFile to_file(const Napi::Object& value) {
   const auto bytes = value.Get("bytes").As<Napi::Uint8Array>();
   file.bytes = bytes.Data();
   file.size = bytes.ByteLength();
+  const Napi::Value descriptor = value.Get("descriptor");
+  if (descriptor.IsNumber()) file.descriptor = descriptor.As<Napi::Number>().Int32Value();
   const Napi::Value mtime = value.Get("mtime");
   if (mtime.IsNumber()) file.mtime = mtime.As<Napi::Number>().DoubleValue();
   if (!value.Get("owner").IsObject()) return file;

@@ -170,5 +170,5 @@ const WORKER = '/inspect-worker.js';
 const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy(name: string, rules: object): void } };
 // The only string that becomes a script.
 trustedTypes?.createPolicy('default', { createScriptURL: (url: string) => (url === WORKER ? url : null) });
-// Pages without https have no service workers.
-for (const scope of ['/inspect/', '/errors.html']) navigator.serviceWorker?.register(WORKER, { scope });
+// Pages without https have no service workers. Without one, the page needs its server, which may have no worker now.
+for (const scope of ['/inspect/', '/errors.html']) navigator.serviceWorker?.register(WORKER, { scope }).catch(() => {});

@@ -19,32 +19,62 @@ export interface TreeNode {
   children: TreeNode[] | null;
 }
 
+/** A folder with its folders by name: a path may have a million components, so no path is looked up as a whole. */
+interface Folder extends TreeNode {
+  children: TreeNode[];
+  folders: Map<string, Folder>;
+}
+
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
-const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+
+function folderNode(path: string, name: string, parent: Folder | null): Folder {
+  return { path, name, length: 0, files: 0, parent, position: 1, children: [], folders: new Map() };
+}
 
 /** The tree of files. The root stands for the torrent. */
 export function treeOf(files: Torrent['files']): TreeNode {
-  const folders = new Map<string, TreeNode>();
-  const add = (path: string, parent: TreeNode | null, children: TreeNode[] | null): TreeNode => {
-    const position = (parent?.children?.length ?? 0) + 1;
-    const node = { path, name: nameOf(path), length: 0, files: 0, parent, position, children };
-    parent?.children?.push(node);
-    if (children) folders.set(path, node);
-    return node;
+  const root = folderNode('', '', null);
+  const add = (node: TreeNode, { children }: Folder) => {
+    node.position = children.push(node);
   };
-  const root = add('', null, []);
-  const folderAt = (path: string): TreeNode => folders.get(path) ?? add(path, folderAt(folderOf(path)), []);
-  for (const { path, length } of files)
-    for (let node: TreeNode | null = add(path, folderAt(folderOf(path)), null); node; node = node.parent) {
-      node.length += length;
-      node.files += 1;
+  for (const { path, length } of files) {
+    let folder = root;
+    let from = 0;
+    for (let end = path.indexOf('/'); ; end = path.indexOf('/', from)) {
+      folder.length += length;
+      folder.files += 1;
+      if (end < 0) break;
+      const name = path.slice(from, end);
+      let below = folder.folders.get(name);
+      if (!below) {
+        below = folderNode(path.slice(0, end), name, folder);
+        folder.folders.set(name, below);
+        add(below, folder);
+      }
+      folder = below;
+      from = end + 1;
     }
+    add({ path, name: path.slice(from), length, files: 1, parent: folder, position: 1, children: null }, folder);
+  }
   return root;
 }
 
 /** The visible nodes below a folder in their order: the children of open folders. */
 export function rowsOf(folder: TreeNode, isOpen: (node: TreeNode) => boolean): TreeNode[] {
-  return (folder.children ?? []).flatMap((node) => (isOpen(node) ? [node, ...rowsOf(node, isOpen)] : [node]));
+  const rows: TreeNode[] = [];
+  const waiting = (folder.children ?? []).toReversed();
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    rows.push(node);
+    if (!(node.children && isOpen(node))) continue;
+    for (let i = node.children.length - 1; i >= 0; i -= 1) waiting.push(node.children[i] as TreeNode);
+  }
+  return rows;
+}
+
+/** The keys that the library has no name for, as lines: each with the start of its value. */
+export function unknownLines(torrent: Torrent): string[] {
+  const { unknownKeys } = torrent.toJSON();
+  return unknownKeys.map(({ path, value }) => `${path.join('.')}: ${JSON.stringify(value)}`.slice(0, 200));
 }
 
 /** A box of a drawing. */

@@ -5,7 +5,17 @@ import { exactBytes, formatBytes, plural } from '../../src/text/format.ts';
 import { printable } from '../../src/text/printable.ts';
 import { EditTorrent } from './edit-torrent.tsx';
 import { FileTree } from './file-tree.tsx';
-import { issueRows, overviewOf, PROFILES, piecesOf, placedFiles, type Reports, sizesOf, treeOf } from './model.ts';
+import {
+  issueRows,
+  overviewOf,
+  PROFILES,
+  piecesOf,
+  placedFiles,
+  type Reports,
+  sizesOf,
+  treeOf,
+  unknownLines,
+} from './model.ts';
 import { download, type Field, Fields, Findings, Input, inputValue, Picture } from './parts.tsx';
 import { VerifyContent } from './verify-content.tsx';
 
@@ -40,6 +50,7 @@ function fieldsOf(torrent: Torrent): Field[] {
     ['DHT nodes', torrent.nodes?.map((node) => node.join(':'))],
     ['collections', torrent.collections],
     ['update URL', info.updateUrl],
+    ['unknown keys', unknownLines(torrent)],
   ];
 }
 
@@ -142,6 +153,12 @@ export const TorrentView = defineComponent(
       <section>
         <h2>Fields</h2>
         <Fields fields={fields} />
+        {torrent?.info.private ? (
+          <p class="soft">
+            The torrent is private, but its magnet link may have a passkey, and clients ask the DHT for the torrent
+            before they know that. Give others the torrent file instead.
+          </p>
+        ) : null}
       </section>
     );
     if (!torrent) return () => [heading(), described(), <Issues reports={reports} />];

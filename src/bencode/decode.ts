@@ -1,8 +1,8 @@
 /** The bencode decoder: strict, iterative and bounded by limits. It knows nothing of torrents. */
 import { bytesOf, checkOptions, Flag, type OptionStructs, Text, Unchecked } from '../errors/guard.ts';
-import { isSharedArrayBuffer, latin1Text } from '../platform/node.ts';
+import { heapLimit, isSharedArrayBuffer, latin1Text } from '../platform/node.ts';
 import { type BencodeCode, BencodeError, type ForgivableCode } from './bencode-error.ts';
-import { LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
+import { DEFAULT_LIMITS, LimitError, type LimitName, type Limits, limitsOf } from './limits.ts';
 import { notBencode, tooManyBytes } from './other-format.ts';
 import { type BencodeMap, type BencodeValue, BYTES, RawBencode, SAFE_DIGITS } from './value.ts';
 
@@ -46,6 +46,11 @@ export interface Decoded {
 const { COLON, DICTIONARY, END, INTEGER, LIST, MINUS, NINE, ZERO } = BYTES;
 
 const MAX_ERRORS = 100;
+
+/** The heap is looked at only once there are so many values: fewer fit into any. */
+const MANY_ITEMS = 2 ** 15;
+/** Bytes of the heap for each value: it takes up to 200, and edits hold two torrents and what they make of them. */
+const HEAP_PER_ITEM = 700;
 
 /** A list or dictionary whose end was not reached yet. Both `list` and `map` are null in a raw one, which is not built. */
 interface Container {
@@ -135,6 +140,9 @@ class Decoder {
   readonly #encoded: TrustedDecodeOptions['encoded'];
   readonly #errors: BencodeError[] = [];
   #itemsLeft: number;
+  /** Values and keys that were read here, not by {@link CheckedValue}, and the most that the heap holds. */
+  #read = 0;
+  #heapItems = Infinity;
   #at = 0;
   #span: { start: number; end: number } | null = null;
   #spanStart = -1;
@@ -367,6 +375,11 @@ class Decoder {
 
   #count(offset: number): void {
     this.#itemsLeft -= 1;
+    this.#read += 1;
+    if (this.#read === MANY_ITEMS && this.#limits.items === DEFAULT_LIMITS.items) {
+      this.#heapItems = Math.floor(heapLimit() / HEAP_PER_ITEM);
+      this.#itemsLeft = Math.min(this.#itemsLeft, this.#heapItems - MANY_ITEMS);
+    }
     if (this.#itemsLeft < 0) throw this.#beyond('items', offset);
   }
 
@@ -377,7 +390,8 @@ class Decoder {
   }
 
   #beyond(limit: LimitName, offset: number): LimitError {
-    return new LimitError(limit, this.#limits[limit], offset);
+    const most = limit === 'items' ? Math.min(this.#limits.items, this.#heapItems) : this.#limits[limit];
+    return new LimitError(limit, most, offset, most < this.#limits[limit]);
   }
 
   #error(code: BencodeCode, offset: number, message: string): BencodeError {

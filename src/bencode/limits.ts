@@ -36,9 +36,9 @@ export interface Limits {
    */
   digits?: number | undefined;
   /**
-   * Values and keys in total. Each takes about 200 bytes of memory.
+   * Values and keys in total. Each takes up to 200 bytes of memory.
    *
-   * @default 3 million, as in libtorrent
+   * @default 3 million, as in libtorrent; with less than 2 GiB for `--max-old-space-size`, one for each 700 bytes of it
    */
   items?: number | undefined;
   /**
@@ -121,10 +121,13 @@ export class LimitError extends MetainfoError {
   readonly offset: number | null;
 
   /** @internal */
-  constructor(limit: LimitName, most: number, offset: number | null = null) {
+  constructor(limit: LimitName, most: number, offset: number | null = null, ofHeap = false) {
     const place = offset === null ? '' : ` at byte ${offset}`;
-    const raise = `raise it with ${optionText('limits', limit)} if you trust the input`;
-    super('ERR_LIMIT', `limit of ${most} ${NOUNS[limit]} exceeded${place}: ${raise}.`, { option: { limits: limit } });
+    const raise = ofHeap
+      ? 'the heap of this process is too small for more (start Node with a larger --max-old-space-size)'
+      : `raise it with ${optionText('limits', limit)} if you trust the input`;
+    const option = ofHeap ? {} : { limits: limit };
+    super('ERR_LIMIT', `limit of ${most} ${NOUNS[limit]} exceeded${place}: ${raise}.`, { option });
     this.limit = limit;
     this.most = most;
     this.offset = offset;

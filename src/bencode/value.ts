@@ -1,7 +1,17 @@
 /** The types of bencoded values, and conversions between text, keys and bytes. */
 import { bytesOf } from '../errors/guard.ts';
 import { shareClass } from '../errors/shared.ts';
-import { isUtf8, latin1Bytes, latin1Text, utf8Bytes, utf8Text } from '../platform/node.ts';
+import {
+  copyOf,
+  isMap,
+  isProxy,
+  isUint8Array,
+  isUtf8,
+  latin1Bytes,
+  latin1Text,
+  utf8Bytes,
+  utf8Text,
+} from '../platform/node.ts';
 
 /**
  * A decoded value (BEP 3). Byte strings are views of the input. Integers are numbers if those are exact, otherwise bigints.
@@ -105,4 +115,24 @@ export function compareUtf8(a: string, b: string): number {
 function utf8Rank(unit: number): number {
   if (unit >= 0xe000) return unit - 0x800;
   return unit >= 0xd800 ? unit + 0x2000 : unit;
+}
+
+/** A copy of a value with all lists, dictionaries and bytes in it. Other objects are kept. A value may contain itself. */
+export function copyOfValue<T>(value: T): T {
+  const copies = new Map<unknown, unknown[] | Map<unknown, unknown>>();
+  const copied = (one: unknown): unknown => {
+    if (isUint8Array(one)) return copyOf(one);
+    if (one instanceof RawBencode) return new RawBencode(copyOf(one.bytes));
+    if (!(isMap(one) || Array.isArray(one)) || isProxy(one)) return one;
+    const copy = copies.get(one) ?? (isMap(one) ? new Map() : []);
+    copies.set(one, copy);
+    return copy;
+  };
+  const result = copied(value) as T;
+  // Iterating a Map also visits the entries that are added meanwhile.
+  for (const [original, copy] of copies) {
+    if (Array.isArray(copy)) for (const item of original as unknown[]) copy.push(copied(item));
+    else for (const [key, item] of original as Map<unknown, unknown>) copy.set(key, copied(item));
+  }
+  return result;
 }

@@ -4,7 +4,7 @@ import { type MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, invalidArgument, type OptionStructs, Signal } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { sortV1 } from '../layout/order.ts';
-import { isSystemFileName, unsafeComponent } from '../layout/safe-path.ts';
+import { isSystemFileName, isTorrentFileName, unsafeComponent } from '../layout/safe-path.ts';
 
 /** A File, as browsers give it. */
 export interface NamedBlob extends Blob {
@@ -78,8 +78,8 @@ const OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: S
 
 /**
  * Lists the files that a user has chosen or dropped: Files, a `FileList`, handles of the File System Access API, entries of
- * `webkitGetAsEntry`, a `DataTransfer` or its `items`. Folders are listed with everything in them except .DS_Store, Thumbs.db and desktop.ini, in the
- * order of {@link sortV1}: the library in Node makes the same torrent of the folder.
+ * `webkitGetAsEntry`, a `DataTransfer` or its `items`. Folders are listed with everything in them except .DS_Store, Thumbs.db,
+ * desktop.ini and torrents at the top of the only folder, in the order of {@link sortV1}: the library in Node makes the same torrent of it.
  *
  * @param given The files or folders.
  * @throws {MetainfoError} `ERR_READ` for a file or folder that cannot be read, with its path; `ERR_INVALID_ARGUMENT` for
@@ -125,7 +125,10 @@ export async function listFiles(
   const names = new Set(found.map(({ path }) => path[0] as string));
   const [name = null] = names.size === 1 ? names : [];
   const isFolder = name !== null && found.every(({ path }) => path.length > 1);
-  const files = isFolder ? found.map(({ path, data }) => ({ path: path.slice(1), data })) : found;
+  const inside = isFolder ? found.map(({ path, data }) => ({ path: path.slice(1), data })) : found;
+  const isLeftOut = (path: string[]) =>
+    isFolder && !everything && path.length === 1 && isTorrentFileName(path[0] as string);
+  const files = inside.filter(({ path }) => !isLeftOut(path));
   // Browsers list folders in any order, and a v1 torrent keeps that of its sources.
   const sources = sortV1(files).map(({ path, data }) => ({ path: path.join('/'), data }));
   if (!isFolder) for (const source of sources) single.add(source);

@@ -13,7 +13,6 @@ export type { TorrentCreateInput } from '../create/draft-input.ts';
 export type { Finding, FindingCode } from '../create/findings/findings.ts';
 export type { PlanReport } from '../create/findings/plan-report.ts';
 export type { GenerateOptions } from '../create/options.ts';
-export type { Source } from '../create/sources/sources.ts';
 export type { TextReplacement, TorrentChanges } from '../edit/changes.ts';
 export { type Difference, differences } from '../edit/differences.ts';
 export { type EditOptions, edit } from '../edit/edit.ts';
@@ -36,6 +35,7 @@ export {
   type TorrentJson,
   type TorrentOf,
 } from '../model/torrent/torrent.ts';
+export type { Source } from '../sources/sources.ts';
 export type { CheckOptions } from '../verify/check-pieces.ts';
 export type { FileStatus, VerifiedFile, VerifyReport } from '../verify/report.ts';
 export { type FoundFolder, filesFrom, type GivenFile, type GivenFiles, type NamedBlob } from './folders.ts';

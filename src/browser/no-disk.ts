@@ -1,11 +1,12 @@
 /** Stands for modules in the bundle for browsers (scripts/bundle-browser.mjs): there is neither disk nor addon nor terminal. */
 import { MetainfoError } from '../errors/errors.ts';
 
-function noDisk(message: string): never {
+export function noDisk(message: string): never {
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
 }
 
 export const addonOrNull: typeof import('../hash/addon.ts')['addonOrNull'] = () => null;
+export const tableResult: typeof import('../hash/addon.ts')['tableResult'] = (job) => job;
 
 export const componentsWithin: typeof import('../disk/path-within.ts')['componentsWithin'] = () => null;
 export const requireNoInput: typeof import('../disk/output-not-input.ts')['requireNoInput'] = async () => {};
@@ -31,8 +32,11 @@ export const loadSaves: OfSaves['loadSaves'] = () => null;
 type OfOpenFiles = typeof import('../disk/open-file.ts');
 export const isOpenFile = (_value: object): _value is never => false;
 export const sizeOfOpenFile: OfOpenFiles['sizeOfOpenFile'] = () => null;
-export const problemOfOpenFile: OfOpenFiles['problemOfOpenFile'] = () => null;
+export const openFileProblem: OfOpenFiles['openFileProblem'] = () => null;
 export const contentOfOpenFile: OfOpenFiles['contentOfOpenFile'] = () => null;
+
+export const copyRequested: typeof import('../hash/open-without-links.ts')['copyRequested'] = async () =>
+  noDisk('A browser opens no paths: give sources, which filesFrom makes.');
 
 export const systemPath: typeof import('../hash/system-path.ts')['systemPath'] = (path) => path;
 
@@ -42,25 +46,21 @@ export const fromSystemError: typeof import('../errors/system-error.ts')['fromSy
     ? cause
     : new MetainfoError('ERR_READ', `${path}: cannot read it (${(cause as Error).message}).`, { path, cause });
 
-/** No digests are known, and there is no cache. */
-export { hashAll as hashUnknown } from '../create/hash-files.ts';
-
-type OfKnown = typeof import('../create/hash-unknown.ts');
+type OfKnown = typeof import('../create/known/known.ts');
+export const findKnown: OfKnown['findKnown'] = async () => null;
 export const openKnown: OfKnown['openKnown'] = async () => noDisk('A browser has no cache of hashes: leave cache out.');
 export const REUSE = {};
 export const reusePlan: OfKnown['reusePlan'] = async () => null;
 /** These findings would make the bundle larger. */
 type OfScan = typeof import('../create/findings/scan-findings.ts');
 export const nodeFindings: OfScan['nodeFindings'] = async () => [];
-export const personalFindings: OfScan['personalFindings'] = () => [];
+export const [secretFindings, personalFindings, webseedSecrets] = Array(3).fill(() => []);
 export const withDiskAttrs: typeof import('../create/disk-attrs.ts')['withDiskAttrs'] = async (_draft, _found, given) =>
   given;
 /** A Blob takes longer to read than to hash. */
 export const hashRate: typeof import('../create/findings/hash-rate.ts')['hashRate'] = async () => null;
 
 /** Without a {@link ShortEngine} there is nothing to shorten. */
-export const generateShort: typeof import('../create/generate-short.ts')['generateShort'] = () => null;
-export const generateExt: typeof import('../create/libtorrent.ts')['generateExt'] = async () =>
-  noDisk('A browser has no libtorrent: use generate.');
-export const GENERATE_EXT = {};
-export const progressBar: () => null = () => null;
+type OfShort = typeof import('../create/generate-short.ts');
+export const generateShortSource: OfShort['generateShortSource'] = () => null;
+export const generateShortFile: OfShort['generateShortFile'] = async () => null;

@@ -49,29 +49,15 @@ interface Part {
   isLast: boolean;
 }
 
-/** A file of a {@link WebJob}: as in any request, or a stream, which may tell its length only at its end. */
-export interface WebFile extends Omit<RequestedFile, 'length'> {
-  length: number | null;
-  /** Opens the stream. It gives as many bytes as `length`, or fails. */
-  chunks?: (signal: AbortSignal) => AsyncIterable<Uint8Array>;
-}
-
-/** A request whose files may be streams. */
-interface WebRequest extends Pick<HashRequest, 'version' | 'pieceLength' | 'paddedFiles'> {
-  files: Iterable<WebFile>;
-}
-
-export class WebJob implements HashJob {
+class WebJob implements HashJob {
   readonly done: Promise<Digests>;
-  /** Bytes of each file, as far as they have been hashed. */
-  readonly lengths: number[] = [];
-  readonly #request: WebRequest;
+  readonly #request: HashRequest;
   readonly #progress = { bytes: 0, fileIndex: 0 };
   readonly #digester = new Digester();
   readonly #cancelled = new AbortController();
   #rejectDone: (error: unknown) => void = () => {};
 
-  constructor(request: WebRequest) {
+  constructor(request: HashRequest) {
     this.#request = request;
     // A read that never ends must not hold up a job that is cancelled.
     this.done = new Promise((resolve, reject) => {
@@ -95,7 +81,7 @@ export class WebJob implements HashJob {
     const { version, pieceLength, paddedFiles = 0 } = this.#request;
     const files = [...this.#request.files];
     const total = files.reduce(
-      (sum, { length }, i) => sum + (length ?? 0) + (i < paddedFiles ? bytesToPieceEnd(length ?? 0, pieceLength) : 0),
+      (sum, { length }, i) => sum + length + (i < paddedFiles ? bytesToPieceEnd(length, pieceLength) : 0),
       0,
     );
     const pieces = version === 'v2' ? null : new Pieces(pieceLength, total, this.#digester);
@@ -103,9 +89,8 @@ export class WebJob implements HashJob {
     let tree: Tree | null = null;
     for await (const { index, bytes, isLast } of this.#parts(files)) {
       if (this.#cancelled.signal.aborted) throw hashingCancelled();
-      const file = files[index] as WebFile;
+      const file = files[index] as RequestedFile;
       this.#progress.fileIndex = index;
-      this.lengths[index] = (this.lengths[index] ?? 0) + bytes.length;
       await pieces?.update(bytes);
       if (trees && !isPad(file) && bytes.length > 0) {
         tree ??= new Tree(file.length, pieceLength, this.#digester);
@@ -125,18 +110,18 @@ export class WebJob implements HashJob {
   }
 
   /** All content in order: requests run ahead of the hashing, and long files are streams. */
-  async *#parts(files: readonly WebFile[]): AsyncGenerator<Part> {
+  async *#parts(files: readonly RequestedFile[]): AsyncGenerator<Part> {
     const ahead: { part: Promise<Part>; size: number }[] = [];
     let bytes = 0;
     for (const [index, file] of files.entries()) {
-      const chunks = file.chunks?.(this.#cancelled.signal) ?? chunksOf(file as RequestedFile);
+      const chunks = chunksOf(file);
       for (const { part } of chunks ? ahead.splice(0) : []) yield await part;
       if (chunks) {
         bytes = 0;
         yield* this.#streamed(file, index, chunks);
         continue;
       }
-      for (const { size, part } of requestsOf(file as RequestedFile, index)) {
+      for (const { size, part } of requestsOf(file, index)) {
         // It is thrown when the part is next in order.
         part.catch(() => {});
         ahead.push({ part, size });
@@ -152,8 +137,8 @@ export class WebJob implements HashJob {
   }
 
   /** Gathers a stream in one buffer: it is free again when the next part is asked for. */
-  async *#streamed({ length }: WebFile, index: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
-    const size = Math.min(Math.max(this.#request.pieceLength, LEAST_PART), MOST_PART, length ?? MOST_PART);
+  async *#streamed({ length }: RequestedFile, index: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
+    const size = Math.min(Math.max(this.#request.pieceLength, LEAST_PART), MOST_PART, length);
     const buffer = new Uint8Array(size);
     let filled = 0;
     for await (const chunk of chunks) {
@@ -298,33 +283,21 @@ class Digester {
   }
 }
 
-/** Hashes of one size, whose number may be found out only at the end. */
+/** Hashes of one size. */
 class Hashes {
+  readonly bytes: Uint8Array;
   readonly #size: number;
-  readonly #full: Uint8Array[] = [];
-  #last: Uint8Array;
-  /** Bytes of the last that are used. */
   #used = 0;
 
-  constructor(size: number, expected: number) {
+  constructor(size: number, count: number) {
     this.#size = size;
-    this.#last = new Uint8Array(size * expected);
+    this.bytes = new Uint8Array(size * count);
   }
 
   /** Room for the next hash. */
   next(): Uint8Array {
-    if (this.#used === this.#last.length) {
-      this.#full.push(this.#last);
-      this.#last = new Uint8Array(Math.max(64 * this.#size, 2 * this.#used));
-      this.#used = 0;
-    }
     this.#used += this.#size;
-    return this.#last.subarray(this.#used - this.#size, this.#used);
-  }
-
-  bytes(): Uint8Array {
-    const last = this.#last.subarray(0, this.#used);
-    return this.#full.length === 0 ? last : concatBytes([...this.#full, last]);
+    return this.bytes.subarray(this.#used - this.#size, this.#used);
   }
 }
 
@@ -360,7 +333,7 @@ class Pieces {
   async finish(): Promise<Uint8Array> {
     if (this.#filled > 0) await this.#start((this.#rest as Uint8Array).subarray(0, this.#filled));
     await this.#digester.end();
-    return this.#hashes.bytes();
+    return this.#hashes.bytes;
   }
 
   async #gather(part: Uint8Array): Promise<void> {
@@ -428,12 +401,12 @@ class Tree {
   /** The hashes of the pieces so far. */
   readonly #layer: Hashes;
 
-  constructor(length: number | null, pieceLength: number, digester: Digester) {
+  constructor(length: number, pieceLength: number, digester: Digester) {
     this.#width = pieceLength / BLOCK_SIZE;
     this.#digester = digester;
-    const blocks = Math.ceil((length ?? Number.POSITIVE_INFINITY) / BLOCK_SIZE);
+    const blocks = Math.ceil(length / BLOCK_SIZE);
     this.#leaves = new Uint8Array(Math.min(blocks, Math.max(this.#width, LEAVES_AT_ONCE)) * 32);
-    this.#layer = new Hashes(32, length === null || blocks <= this.#width ? 0 : Math.ceil(length / pieceLength));
+    this.#layer = new Hashes(32, blocks <= this.#width ? 0 : Math.ceil(length / pieceLength));
   }
 
   /** @param bytes Whole blocks; only the last block of the file may be shorter. */
@@ -454,10 +427,9 @@ class Tree {
 
   /** Call it when the digester has ended. A file that is no longer than a piece has no layer. */
   finish(): { root: Uint8Array; layer: Uint8Array } {
-    const isShort = this.#layer.bytes().length === 0 && this.#count <= this.#width;
-    if (isShort) return { root: merkleRoot(this.#hashes(), ZERO_HASH), layer: new Uint8Array(0) };
+    const layer = this.#layer.bytes;
+    if (layer.length === 0) return { root: merkleRoot(this.#hashes(), ZERO_HASH), layer };
     this.#reduce();
-    const layer = this.#layer.bytes();
     return { root: merkleRoot(hashesIn(layer), zeroRoot(this.#width)), layer };
   }
 

@@ -15,13 +15,19 @@ type ModuleWrapper = (
 ) => void;
 
 const command = path.join(__dirname, 'command.cjs');
-// A function with the parameters of a module. esbuild writes ASCII, and latin1 needs no decoding.
-const source = fs.readFileSync(command, 'latin1');
-// V8 checks its version and flags, but only the length of the source. The bundle starts with a hash of itself.
-const id = source.slice(3, 19);
-const cache = path.join(__dirname, `command-${id}-${process.version}-${process.arch}.cache`);
 
-function readCache(): { cachedData?: Buffer } {
+function start(): { script: InstanceType<typeof vm.Script>; cache: string } {
+  // A function with the parameters of a module. esbuild writes ASCII, and latin1 needs no decoding.
+  const source = fs.readFileSync(command, 'latin1');
+  // V8 checks its version and flags, but only the length of the source. The bundle starts with a hash of itself.
+  const id = source.slice(3, 19);
+  const cache = path.join(__dirname, `command-${id}-${process.version}-${process.arch}.cache`);
+  const script = new vm.Script(source, { filename: command, ...readCache(cache) });
+  (script.runInThisContext() as ModuleWrapper)({}, require, {}, command, __dirname);
+  return { script, cache };
+}
+
+function readCache(cache: string): { cachedData?: Buffer } {
   try {
     return { cachedData: fs.readFileSync(cache) };
   } catch {
@@ -29,8 +35,16 @@ function readCache(): { cachedData?: Buffer } {
   }
 }
 
-const script = new vm.Script(source, { filename: command, ...readCache() });
-(script.runInThisContext() as ModuleWrapper)({}, require, {}, command, __dirname);
+function started(): Partial<ReturnType<typeof start>> {
+  try {
+    return start();
+  } catch (error) {
+    // Node would print the line that threw, which is the whole bundle.
+    process.stderr.write(`error: metainfo cannot start: ${(error as Error).message} (${command})\n`);
+    process.exitCode = 1;
+    return {};
+  }
+}
 
 // For scripts/code-cache.mjs.
-export = { script, cache };
+export = started();

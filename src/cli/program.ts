@@ -1,5 +1,5 @@
-/** Assembles the `metainfo` command: its subcommands, general help and error output. */
-import type { Command } from 'commander';
+/** Assembles and runs the `metainfo` command: its subcommands, general help and error output. */
+import { type Command, CommanderError } from 'commander';
 import { printable } from '../text/printable.ts';
 import { VERSION } from '../text/version.ts';
 import { addCache } from './commands/cache.ts';
@@ -8,20 +8,19 @@ import { addConfig } from './commands/config.ts';
 import { addCreate } from './commands/create.ts';
 import { addDiff } from './commands/diff.ts';
 import { addEdit } from './commands/edit.ts';
-import { addHashPart } from './commands/hash-part.ts';
-import { addJoin } from './commands/join.ts';
 import { addKernels } from './commands/kernels.ts';
 import { addMagnet } from './commands/magnet.ts';
+import { addHashPart, addJoin } from './commands/parts.ts';
 import { addPlan } from './commands/plan.ts';
 import { addShow } from './commands/show.ts';
 import { addStore } from './commands/store.ts';
-import { addUpdate } from './commands/update.ts';
-import { addUpgrade } from './commands/upgrade.ts';
+import { addUpdate, addUpgrade } from './commands/update.ts';
 import { addValidate } from './commands/validate.ts';
 import { addVerify } from './commands/verify.ts';
 import { addWorker } from './commands/worker.ts';
-import { wantsJson } from './exit.ts';
+import { exitCodeOf, exitCodeOfUsage, wantsJson } from './exit.ts';
 import { HintingCommand, withHint } from './options/hints.ts';
+import { type Host, startRun } from './run.ts';
 import { fitted, stderr, stdout } from './terminal/output.ts';
 import { formatItem } from './terminal/wrap.ts';
 
@@ -72,7 +71,7 @@ const COMMANDS: Readonly<Record<string, (command: Command) => void>> = {
 };
 
 /** Whether metainfo has a command of this name. */
-export const isCommand = (name: string): boolean => Object.hasOwn(COMMANDS, name) || name === 'help';
+const isCommand = (name: string): boolean => Object.hasOwn(COMMANDS, name) || name === 'help';
 
 /**
  * The command, before it parses any arguments.
@@ -87,6 +86,8 @@ export function program(name = ''): Command {
     .addHelpText('after', HELP)
     .configureHelp({ formatItem })
     .configureOutput({
+      getOutHelpWidth: () => stdout().columns,
+      getErrHelpWidth: () => stderr().columns,
       writeOut: (text) => stdout().write(text),
       // With --json, an error is one object on standard output and nothing else.
       writeErr: (text) => {
@@ -104,4 +105,34 @@ export function program(name = ''): Command {
   const names = isAlone ? [name] : Object.keys(COMMANDS);
   for (const one of names) COMMANDS[one]?.(command);
   return command;
+}
+
+/** The library's own warnings look like all others of the command. */
+function onWarning({ name, message, code }: Error & { code?: string }): void {
+  if (name === 'MetainfoWarning') stderr().write(`warning: ${printable(message)} [${code}]\n`);
+}
+
+/**
+ * Runs the command.
+ *
+ * @param args The words behind its name.
+ * @param of The process, or what stands in for it: see {@link Host}.
+ * @returns The exit code. `of` has it too, which may still change if its standard output fails.
+ */
+export async function main(args: readonly string[], of: Host): Promise<number> {
+  const [name = '', topic = '', ...rest] = args;
+  // Commander answers `help creat` with the general help, and drops what follows the topic, as in `help create --all`.
+  const isHelpOf = name === 'help' && topic !== '' && !topic.startsWith('-');
+  const helpArgs = isCommand(topic) ? [topic, '--help', ...rest] : [topic];
+  if (!process.listeners('warning').includes(onWarning)) process.on('warning', onWarning);
+  return startRun({ args, host: of }, async () => {
+    try {
+      await program(name).parseAsync(isHelpOf ? helpArgs : args, { from: 'user' });
+    } catch (error) {
+      const code = error instanceof CommanderError ? exitCodeOfUsage(error) : await exitCodeOf(error);
+      // Help has the code 0, also if standard output has failed.
+      if (code > 0) of.exitCode = code;
+    }
+    return Number(of.exitCode ?? 0);
+  });
 }

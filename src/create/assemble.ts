@@ -3,16 +3,15 @@ import { encode, encodeParts } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { toHex } from '../errors/errors.ts';
-import type { PackedTrees } from '../hash/file-digests.ts';
 import { inSlices, joinInSlices } from '../jobs/slices.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { TORRENT } from '../model/codec.ts';
 import { HashList } from '../model/hash-list.ts';
+import { createdTorrent, type EncodedTorrent, type LazyPath } from '../model/lazy/created-torrent.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
-import { createdTorrent, type EncodedTorrent, type LazyPath } from '../model/torrent/created-torrent.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
 import { encodedFileList, encodedFileTree, hasPlainEntries } from './file-list.ts';
-import type { TorrentDigests } from './files-to-hash.ts';
+import type { TorrentDigests } from './hash-layout.ts';
 import type { SizedLayout } from './torrent-layout.ts';
 
 /** The keys of a torrent that describe its files. */
@@ -84,13 +83,13 @@ async function totalsOf({ files, pieceLength }: SizedLayout): Promise<EncodedTor
 /** The keys of a torrent that describe its files, from a layout and its digests. */
 export async function contentKeys(
   layout: SizedLayout,
-  { pieces, trees }: Pick<TorrentDigests, 'pieces' | 'trees'>,
+  { v1, v2 }: TorrentDigests,
   fileList: RawBencode | null,
 ): Promise<ContentKeys> {
   const { files, pieceLength } = layout;
-  const fileTree = trees && (await encodedFileTree(files, trees.roots));
-  const layers = trees && (await pieceLayersOf(files.lengths, trees, pieceLength));
-  return keysOf(layout, { pieces, fileList, fileTree, layers });
+  const fileTree = v2 ? await encodedFileTree(files, v2.roots) : null;
+  const layers = v2 ? await pieceLayersOf(files.lengths, v2, pieceLength) : null;
+  return keysOf(layout, { pieces: v1 ?? null, fileList, fileTree, layers });
 }
 
 /** The hashes of a layout, and its lists of files as bencode. */
@@ -117,7 +116,7 @@ export function keysOf({ version, isSingleFile, files, pieceLength }: SizedLayou
 /** The piece layers of the files that are longer than a piece, by pieces root. */
 async function pieceLayersOf(
   lengths: Float64Array,
-  { roots, layers }: PackedTrees,
+  { roots, layers }: NonNullable<TorrentDigests['v2']>,
   pieceLength: number,
 ): Promise<Map<string, HashList>> {
   const found = new Map<string, HashList>();

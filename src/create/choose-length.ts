@@ -64,10 +64,10 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, limits: Pi
   const { maxPieceLength, targetPieces, maxTorrentSize } = limits;
   const max = maxPieceLength == null ? MAX_PIECE_LENGTH : Math.min(MAX_PIECE_LENGTH, powerOfTwoWithin(maxPieceLength));
   if (pieceLength !== null && maxPieceLength != null && pieceLength > maxPieceLength)
-    throw refused(`pieceLength is ${exactBytes(pieceLength)}, but maxPieceLength is ${exactBytes(maxPieceLength)}.`, [
-      'pieceLength',
-      'maxPieceLength',
-    ]);
+    throw lengthError(
+      `pieceLength is ${exactBytes(pieceLength)}, but maxPieceLength is ${exactBytes(maxPieceLength)}.`,
+      ['pieceLength', 'maxPieceLength'],
+    );
   if (!shape.files.hasAllLengths) {
     requireNoSizes(shape, limits);
     return pieceLength ?? Math.min(max, UNKNOWN_PIECE_LENGTH);
@@ -95,7 +95,7 @@ export async function lengthFor({ shape, pieceLength }: LengthChoice, limits: Pi
     });
   if (!best || far(wanted) <= far(best)) return wanted.length;
   const counts = `which gives ${best.pieces} pieces, but pieceLength is ${exactBytes(wanted.length)}, which gives ${wanted.pieces}`;
-  throw refused(`targetPieces ${targetPieces} needs a piece length of ${exactBytes(best.length)}, ${counts}.`, [
+  throw lengthError(`targetPieces ${targetPieces} needs a piece length of ${exactBytes(best.length)}, ${counts}.`, [
     'targetPieces',
     'pieceLength',
   ]);
@@ -128,10 +128,13 @@ function tooLarge(
   if (last) {
     const longer = enough.find(({ length }) => length > is);
     const need = longer ? `at least ${exactBytes(longer.length)}` : `at most ${exactBytes(last.length)}`;
-    return refused(`${wanted} needs pieces of ${need}, but ${limit} is ${exactBytes(is)}.`, ['maxTorrentSize', limit]);
+    return lengthError(`${wanted} needs pieces of ${need}, but ${limit} is ${exactBytes(is)}.`, [
+      'maxTorrentSize',
+      limit,
+    ]);
   }
   const least = all.reduce((a, b) => (b.bytes < a.bytes ? b : a));
-  return refused(
+  return lengthError(
     `${wanted} is too small: the smallest possible torrent has ${least.bytes} bytes, with pieces of ${exactBytes(least.length)}. Use fewer files, or another version.`,
     ['maxTorrentSize'],
   );
@@ -149,7 +152,7 @@ function requireNoSizes({ files }: TorrentShape, { targetPieces, maxTorrentSize 
 }
 
 /** @param options The options that the message names. */
-function refused(message: string, options: readonly string[]): MetainfoError {
+function lengthError(message: string, options: readonly string[]): MetainfoError {
   const option = Object.fromEntries(options.map((name) => [name, null]));
   return new MetainfoError('ERR_PIECE_LENGTH', message, { option });
 }

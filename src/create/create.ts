@@ -3,13 +3,13 @@ import { MetainfoError, shown } from '../errors/errors.ts';
 import { checkOptions, invalidArgument, type OptionStructs, pathOrNull, Unchecked } from '../errors/guard.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
+import { dataIn } from '../sources/source-data.ts';
+import { namedSource, type SourceInput } from '../sources/sources.ts';
+import { destroyStream } from '../sources/take-streams.ts';
 import { TorrentCreate } from './draft.ts';
 import { FIELD_NAMES } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
 import { GENERATE, type GenerateOptions } from './options.ts';
-import { dataIn } from './sources/source-data.ts';
-import { namedSource, type SourceInput } from './sources/sources.ts';
-import { destroyStream } from './sources/take-streams.ts';
 
 /** The fields of a draft that are not options of {@link create}: its first argument, and on-disk keys. */
 type NoOption = 'pathRoot' | 'sources' | 'announce-list' | 'created by' | 'creation date' | 'piece layers' | 'url-list';

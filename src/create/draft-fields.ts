@@ -1,25 +1,34 @@
 /** The fields of a draft, and the rules that they must follow. */
+
 import { optional, refine, type Struct, type, unknown } from 'superstruct';
 import { encodeParts } from '../bencode/encode.ts';
 import type { BencodeMap, Encodable } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
-import { absolutePath, pathOrNull } from '../errors/guard.ts';
+import { absolutePath, Callback, Flag, pathOrNull } from '../errors/guard.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
 import { keysOf } from '../model/field.ts';
 import { InfoDictHybridCreate } from '../model/info-dict.ts';
-import { fromInput, type InputContext, isDictionary } from '../model/input.ts';
-import { withInput } from '../model/input-struct.ts';
+import { fromInput, type InputContext, isDictionary, withInput } from '../model/input.ts';
 import { Issues } from '../model/issues.ts';
+import {
+  type GivenValues,
+  IN_INFO,
+  KEYS,
+  type Key,
+  namesOfKind,
+  READ,
+  type Structs,
+  structsOf,
+  type TOP,
+} from '../model/keys.ts';
 import type { PieceLayers } from '../model/piece-layers.ts';
 import {
-  Callback,
   choice,
   DhtNode,
   type FieldStructs,
-  Flag,
   list,
   maybe,
   NewDate,
@@ -31,12 +40,26 @@ import {
   V1PieceLength,
 } from '../model/primitives.ts';
 import { addFailures, failuresOf } from '../model/rules/rules.ts';
+import { rawInfo } from '../model/torrent/infohash.ts';
 import { TorrentFields } from '../model/torrent/torrent-fields.ts';
 import { basename, currentFolder, isAbsolute, isMap, resolvePath } from '../platform/node.ts';
-import { checkSources, commonFolder, frozenSources, namedSource, type Source } from './sources/sources.ts';
+import { checkSources, commonFolder, frozenSources, namedSource, type Source } from '../sources/sources.ts';
+import { isUrl } from '../text/urls.ts';
 
-/** The fields of a draft: the fields of a Torrent, all optional, and shorthands for the common ones. */
-export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
+/** The values that a draft takes for each kind of key. */
+interface DraftValues extends Omit<GivenValues, 'nodes' | 'urls'> {
+  nodes: DhtNode[];
+  urls: string | string[];
+}
+
+type DraftKeys<T> = { [P in keyof T]?: T[P] extends Key<infer K> ? DraftValues[K] | null | undefined : never };
+
+/** The fields of a draft: the fields of a Torrent, all optional, and shorthands for those of `info`. Empty texts are left out. */
+export interface TorrentCreateFields
+  extends DraftKeys<typeof TOP>,
+    DraftKeys<typeof IN_INFO>,
+    ScanFilter,
+    ScanPolicies {
   /**
    * Write BEP 47 flags from the disk: `x` for files that their owner may execute (not on Windows), `h` for names that begin with a
    * dot. A single-file torrent has none.
@@ -54,10 +77,8 @@ export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
   announce?: string | null | undefined;
   /** Trackers in tiers (BEP 12). */
   announceList?: string[][] | null | undefined;
-  /** A comment for people. */
-  comment?: string | null | undefined;
   /**
-   * The program that makes the torrent; null leaves it out.
+   * The program that makes the torrent; null and an empty text leave it out.
    *
    * @default 'metainfo (VERSION)'
    */
@@ -70,19 +91,13 @@ export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
   creationDate?: Date | null | undefined;
   /**
    * The known part of the info dictionary: a name, `private`, a source tag. Sizes and hashes given here must match the
-   * files.
+   * files. `private: false` and empty texts are left out, except from a decoded dictionary and the `info` of a torrent.
    *
    * @default {}
    */
   info?: InfoDictHybridCreate | undefined;
   /** Expected piece layers: they must match the files. */
   pieceLayers?: PieceLayers | null | undefined;
-  /** Webseeds (BEP 19). */
-  urlList?: string | string[] | null | undefined;
-  /** HTTP seeds: scripts that serve pieces (BEP 17). */
-  httpseeds?: string | string[] | null | undefined;
-  /** DHT nodes to start from (BEP 5). */
-  nodes?: DhtNode[] | null | undefined;
   /** Unknown keys beside `info`: latin1 keys, bencode values. */
   extra?: BencodeMap | undefined;
 
@@ -104,14 +119,8 @@ export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
    * @default process.cwd()
    */
   pathRoot?: string;
-  /** `info.name`: the name of the torrent. */
-  name?: string | null | undefined;
-  /** `info.private`: whether only the trackers may announce peers (BEP 27). */
+  /** `info.private`: whether only the trackers may announce peers (BEP 27). False leaves the key out. */
   private?: boolean | null | undefined;
-  /** `info.source`: the source tag. */
-  source?: string | null | undefined;
-  /** `info.updateUrl`: the URL of a newer torrent (BEP 39). */
-  updateUrl?: string | null | undefined;
   /** A flat list puts each tracker in a tier of its own; a list of lists gives the tiers (BEP 12). */
   trackers?: string[] | string[][] | null | undefined;
   /**
@@ -122,8 +131,6 @@ export interface TorrentCreateFields extends ScanFilter, ScanPolicies {
   pieceLength?: number | null | undefined;
   /** `info.similar`: infohashes of torrents that may share files with this one (BEP 38), as bytes or in hexadecimal. */
   similar?: readonly (Uint8Array | string)[] | null | undefined;
-  /** `info.collections`: names of collections whose torrents may share files with this one (BEP 38). */
-  collections?: readonly string[] | null | undefined;
 }
 
 /** A checked draft as plain data: the input of the creation pipeline. Every {@link TorrentCreate} is one. */
@@ -151,7 +158,28 @@ export function checkedFields(input: object, { anyUrl }: { anyUrl: boolean }): T
   addFailures(issues, given, fields as unknown as Struct);
   for (const rule of Object.values(RULES)) if (!(anyUrl && rule === checkUrls)) rule(given, issues);
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'draft');
-  return given.sources ? { ...given, ...namedByFolder(given, frozenSources(given.sources)) } : given;
+  const kept = withoutEmpty(given, given.private === false);
+  // A decoded dictionary keeps its keys, and with them its infohash.
+  const { info } = isMap(input) ? {} : (input as TorrentCreateFields);
+  if (given.info && !isMap(info) && rawInfo(info) === null)
+    kept.info = withoutEmpty(given.info, info?.private === false);
+  return kept.sources ? { ...kept, ...namedByFolder(kept, frozenSources(kept.sources)) } : kept;
+}
+
+/** The keys that may be empty texts and lists of texts. A torrent without a name is an error. */
+const TEXTS = namesOfKind(KEYS, 'text').filter((name) => name !== 'name');
+const LISTS_OF_TEXT = namesOfKind(KEYS, 'texts');
+
+/** A copy of fields whose empty texts, alone and in lists, are null, as is `private` if `isPublic`: no key stands for them. */
+export function withoutEmpty<T extends object>(fields: T, isPublic = false): T {
+  const copy: Record<string, unknown> = { ...fields, ...(isPublic && { private: null }) };
+  for (const key of TEXTS) if (copy[key] === '') copy[key] = null;
+  for (const key of LISTS_OF_TEXT) {
+    const all = [copy[key] ?? []].flat();
+    const texts = all.filter((text) => text !== '');
+    if (texts.length < all.length) copy[key] = texts.length > 0 ? texts : null;
+  }
+  return copy as T;
 }
 
 /** The sources, and the name that their common folder gives if nothing else does. Their paths then begin in that folder. */
@@ -174,8 +202,11 @@ function namedByFolder(
 export function infoOf(fields: TorrentCreateFields, pathRoot: string): InfoDictHybridCreate {
   const { sources, paths, pathRoot: given, normalize } = fields;
   const info = { ...fields.info };
-  for (const key of Object.keys(IN_INFO) as (keyof typeof IN_INFO)[])
-    if (fields[key] != null) Object.assign(info, { [key]: fields[key] });
+  for (const key of Object.keys(IN_INFO) as (keyof typeof IN_INFO)[]) {
+    const value = fields[key];
+    // An empty list beside `info` means the same as none.
+    if (value != null && !(Array.isArray(value) && value.length === 0)) Object.assign(info, { [key]: value });
+  }
   if (info.name != null) return info;
   const only = sources?.length === 1 && !paths ? sources[0]?.path : undefined;
   if (only !== undefined && !only.includes('/')) return { ...info, name: only };
@@ -197,20 +228,10 @@ const POLICIES = ['symlinks', 'followOutside', 'skipUnreadable', 'hidden', 'syst
 
 /** The fields of a draft that a torrent does not have. */
 const DRAFT_ONLY = [
-  'info',
-  'paths',
-  'sources',
-  'pathRoot',
-  'trackers',
-  'pieceLength',
-  'exclude',
-  'include',
+  ...['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'exclude', 'include'],
   ...POLICIES,
 ];
 
-/** The fields of `info` that a draft takes beside it too. */
-const { name, private: privateField, source, updateUrl } = INFO;
-const IN_INFO = { name, private: privateField, source, updateUrl };
 const FIELDS = { ...TORRENT, ...IN_INFO };
 /** The property names of all fields. */
 export const FIELD_NAMES: readonly string[] = [...DRAFT_ONLY, ...Object.keys(FIELDS), 'extra'];
@@ -275,24 +296,19 @@ const RULES: Readonly<Record<string, (fields: TorrentCreateFields, issues: Issue
 
 type Schema = FieldStructs<TorrentCreateFields>;
 
+/** The structs of values for new torrents. Other rules check the URLs. */
+export const GIVEN: Structs = { ...READ, date: NewDate, url: Text, urls: TextList, nodes: list(DhtNode) };
+
 const fields = sparse(
   type({
     ...TorrentFields.schema,
-    creationDate: maybe(NewDate),
+    ...structsOf(KEYS, GIVEN),
     info: maybe(InfoDictHybridCreate),
-    // Other rules check the URLs of a draft.
-    urlList: maybe(TextList),
-    httpseeds: maybe(TextList),
-    nodes: maybe(list(DhtNode)),
     paths: maybe(TextList),
     sources: unknown(),
     pathRoot: optional(RootPath),
     trackers: maybe(TrackerTiers),
     pieceLength: maybe(V1PieceLength),
-    name: maybe(Text),
-    private: maybe(Flag),
-    source: maybe(Text),
-    updateUrl: maybe(Text),
     exclude: optional(Callback),
     include: optional(Callback),
     symlinks: optional(choice('follow', 'skip', 'store', 'error')),
@@ -339,19 +355,21 @@ function checkPieces({ info, pieceLength }: TorrentCreateFields, issues: Issues)
     if (refinement === 'expected_n_pieces') issues.add('expected_n_pieces', ['info', ...at], message);
 }
 
-const URLS = ['announce', 'announceList', 'trackers', 'urlList', 'httpseeds', 'updateUrl'] as const;
+/** The keys whose values must be URLs. */
+export const URLS = namesOfKind(KEYS, 'url', 'urls') as (keyof typeof KEYS)[];
 
 /** Trackers, webseeds, HTTP seeds and the update feed must be URLs. */
 function checkUrls(fields: TorrentCreateFields, issues: Issues): void {
-  for (const name of URLS) requireUrls([name], fields[name], issues);
-  requireUrls(['info', 'updateUrl'], fields.info?.updateUrl, issues);
+  for (const name of ['announce', 'announceList', 'trackers', ...URLS] as const)
+    requireUrls([name], fields[name], issues);
+  for (const name of URLS) if (name in IN_INFO) requireUrls(['info', name], fields.info?.[name as 'updateUrl'], issues);
 }
 
 /** Adds an issue for each text in a field that is not a URL. */
 export function requireUrls(at: readonly string[], value: unknown, issues: Issues): void {
   if (value == null) return;
   for (const url of [value].flat(2)) {
-    if (typeof url === 'string' && !URL.canParse(url)) issues.add('url', at, `expected a URL, got ${shown(url)}`);
+    if (typeof url === 'string' && !isUrl(url)) issues.add('url', at, `expected a URL, got ${shown(url)}`);
   }
 }
 
@@ -360,7 +378,7 @@ const SHORTHANDS: readonly (readonly [shorthand: string, others: readonly string
   ['paths', ['info.files', 'info.fileTree', 'info.length']],
   ['sources', ['info.files', 'info.fileTree', 'info.length']],
   ['trackers', ['announce', 'announceList']],
-  ...['pieceLength', 'similar', 'collections', ...Object.keys(IN_INFO)].map((key) => [key, [`info.${key}`]] as const),
+  ...['pieceLength', ...Object.keys(IN_INFO)].map((key) => [key, [`info.${key}`]] as const),
 ];
 
 /** A shorthand excludes the fields that it sets. */

@@ -4,8 +4,8 @@ import type { FileItem } from '../model/file-item.ts';
 import type { FileTree, FileTreeItem } from '../model/file-tree.ts';
 import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictHybridCreate } from '../model/info-dict.ts';
+import type { SourceInput } from '../sources/sources.ts';
 import type { TorrentCreateFields } from './draft-fields.ts';
-import type { SourceInput } from './sources/sources.ts';
 
 /** Unknown keys: a Map of on-disk keys (one character per byte), or an object of text keys. */
 type ExtraInput = BencodeMap | Readonly<Record<string, BencodeValue>> | null | undefined;

@@ -8,6 +8,7 @@ import type { InfoDictHybridCreate } from '../model/info-dict.ts';
 import { isDictionary } from '../model/input.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { basename, currentFolder } from '../platform/node.ts';
+import { sourceFiles } from '../sources/sources.ts';
 import { CREATED_BY } from '../text/version.ts';
 import { checkedFields, type Draft, infoOf, type TorrentCreateFields } from './draft-fields.ts';
 import type { TorrentCreateInput } from './draft-input.ts';
@@ -16,9 +17,9 @@ import { findFiles, namedPaths, namesSingleFile } from './find-files.ts';
 import type { PlanReport } from './findings/plan-report.ts';
 import { generate, type MadeTorrent } from './generate.ts';
 import type { GenerateExtOptions } from './libtorrent.ts';
+import { loadLibtorrent, loadPlanReport } from './load.ts';
 import { GENERATE, type GenerateOptions } from './options.ts';
 import { type TrackerFields, trackerFields } from './other-fields.ts';
-import { sourceFiles } from './sources/sources.ts';
 
 /** The options of {@link TorrentCreate.getPaths}. */
 export interface GetPathsOptions {
@@ -203,7 +204,7 @@ export class TorrentCreate implements Draft {
   generateExt(options?: GenerateExtOptions & { bencode?: false }): Promise<DumpedDictionary>;
   generateExt(options?: GenerateExtOptions & { bencode?: boolean }): Promise<Uint8Array | DumpedDictionary>;
   async generateExt(options: GenerateExtOptions & { bencode?: boolean } = {}) {
-    const { GENERATE_EXT, generateExt } = await import('./libtorrent.ts');
+    const { GENERATE_EXT, generateExt } = await loadLibtorrent();
     const checked = checkOptions(options, GENERATE_EXT, { example: "{ version: 'v1' }" });
     const { output, force = false, bencode = false } = checked;
     const torrent = await generateExt(this, checked);
@@ -250,8 +251,7 @@ function checkedDraft(input: object, { anyUrl = false } = {}): Draft {
 
 async function planDraft(draft: Draft, options: GenerateOptions): Promise<PlanReport> {
   const checked = checkOptions(options, GENERATE, { example: "{ version: 'v1' }" });
-  // Loaded only here: most programs make torrents without looking at their plans.
-  const { planOf } = await import('./findings/plan-report.ts');
+  const { planOf } = await loadPlanReport();
   return planOf(draft, checked);
 }
 

@@ -1,7 +1,6 @@
 /** The v1 file list and the v2 file tree of planned files; for many files, they are encoded on a native thread. */
 import { type BencodeMap, RawBencode } from '../bencode/value.ts';
-import { type Addon, addonOrNull, type NativePadding } from '../hash/addon.ts';
-import { tableResult } from '../hash/table-jobs.ts';
+import { type Addon, addonOrNull, type NativePadding, tableResult } from '../hash/addon.ts';
 import type { FileTable, TableFile } from '../layout/file-table.ts';
 import { isNamedLikePad, type PadNames, withPads } from '../layout/padding.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';

@@ -3,11 +3,12 @@ import { type ScannedFile, type ScanOptions, scan } from '../disk/scan.ts';
 import type { StoredLink } from '../disk/scan-links.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { isPadFile } from '../layout/padding.ts';
+import { isTorrentFileName } from '../layout/safe-path.ts';
 import { flattenTree } from '../model/file-tree.ts';
+import type { SourceFile } from '../sources/sources.ts';
 import { type Draft, relativeParts } from './draft-fields.ts';
 import type { ListedFile } from './file-list.ts';
 import { orderDistinctFiles, orderFiles } from './order-files.ts';
-import type { SourceFile } from './sources/sources.ts';
 
 /** A file of a torrent under construction: on disk, in memory, or a stream. */
 export type ContentFile = (
@@ -21,11 +22,16 @@ export interface FoundFiles {
   /** Whether the torrent is a single file instead of a folder. */
   isSingleFile: boolean;
   files: FileTable<ContentFile>;
+  /** The paths of the files that are named like torrents, with `/`; empty for the path root itself. */
+  torrents: readonly string[];
 }
 
 /** How {@link findFiles} scans and orders. */
 export interface FindOptions
-  extends Pick<ScanOptions, 'readable' | 'beneath' | 'anyFiles' | 'signal' | 'slot' | 'onProblem' | 'onLeftOut'> {
+  extends Pick<
+    ScanOptions,
+    'readable' | 'beneath' | 'anyFiles' | 'keepsTorrent' | 'signal' | 'slot' | 'onProblem' | 'onLeftOut'
+  > {
   /** Order the files as v1 torrents do, instead of as a v2 tree. The order of a file list in the draft is kept. */
   v1Order: boolean;
   /** The sources of the draft. */
@@ -48,12 +54,13 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const ordered = async () => (listed ? new FileTable(listed) : orderFiles(scanned, v1Order ? 'v1' : 'v2'));
   if (sources.length === 0) {
     const isSingleFile = scanned.length === 1 && (found?.isFile === true || namesSingleFile(draft));
-    return { isSingleFile, files: await ordered() };
+    return { isSingleFile, files: await ordered(), torrents: found?.torrents ?? [] };
   }
   const files = new FileTable<ContentFile>([...(v1Order ? await ordered() : scanned), ...sources]);
   const sorted = await orderDistinctFiles(files);
   const isSingleFile = files.length === 1 && scanned.length === 0 && isSingleSource(draft);
-  return { isSingleFile, files: v1Order ? files : sorted };
+  const ofSources = sources.map(({ path }) => path.join('/')).filter(isTorrentFileName);
+  return { isSingleFile, files: v1Order ? files : sorted, torrents: [...(found?.torrents ?? []), ...ofSources] };
 }
 
 /** The files with names in NFC. Two files whose paths are then equal are an error. */

@@ -1,7 +1,7 @@
 /** Generates the torrent of one short file, in memory or on disk, with few steps and fewer promises. */
 import { encode } from '../bencode/encode.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
-import { shortPathOf } from '../disk/beneath.ts';
+import { shortPathOf } from '../disk/held-folder.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import { type Problem, throwProblems } from '../disk/scan-problems.ts';
 import { statusOf } from '../disk/stat-files.ts';
@@ -9,81 +9,71 @@ import { onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { toHex } from '../errors/errors.ts';
 import type { Checked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import { type Digests, isOwnEngine, MAX_SHORT, type ShortEngine, type ShortPath } from '../hash/engine.ts';
+import { type Digests, isOwnEngine, MAX_SHORT, type ShortEngine } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
-import type { Slot } from '../hash/limiter.ts';
 import { changed } from '../hash/open-without-links.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
-import { type Job, UNWATCHED } from '../jobs/track.ts';
+import { UNWATCHED } from '../jobs/track.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { isNamedLikePad } from '../layout/padding.ts';
 import { BLOCK_SIZE, checkPieceLength, choosePieceLength } from '../layout/piece-length.ts';
-import { requireTorrentName } from '../layout/safe-path.ts';
+import { isTorrentFileName, requireTorrentName } from '../layout/safe-path.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
+import { keysOf as knownKeysOf } from '../model/field.ts';
 import { HashList } from '../model/hash-list.ts';
+import { IN_INFO, type Keys, TOP } from '../model/keys.ts';
+import { createdTorrent } from '../model/lazy/created-torrent.ts';
+import { lazyTorrent, type UsualLists } from '../model/lazy/usual-torrent.ts';
 import { LIBTORRENT_MAX_PIECE_LENGTH } from '../model/limits.ts';
-import { createdTorrent } from '../model/torrent/created-torrent.ts';
 import { noFields, type TopLevelFields } from '../model/torrent/top-level.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
-import { lazyTorrent, type UsualLists } from '../model/torrent/usual-torrent.ts';
 import { isSharedArrayBuffer, uptime } from '../platform/node.ts';
+import type { Source } from '../sources/sources.ts';
 import { encodedSizes, keysOf, withContent } from './assemble.ts';
 import { hasLengthLimits } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import { fileTreeOf } from './file-list.ts';
+import { secretFindings } from './findings/secret-findings.ts';
 import type { MadeTorrent } from './generate.ts';
+import { loadPlanReport } from './load.ts';
 import type { GenerateOptions } from './options.ts';
 import { otherFields } from './other-fields.ts';
-import type { Source } from './sources/sources.ts';
 import { checkVersion, type LaidOutFile, type SizedLayout } from './torrent-layout.ts';
 
-/**
- * The torrent of a draft whose only file is short, in memory or on disk: the one that `generate` makes, in half the time. A source is
- * hashed on this thread, a file in one step on another. Null for any other draft, and where more than hashing is to be done, such as
- * warnings.
- *
- * @param generateAny The general path. It goes on in the slot of the job where the path root turns out to be no short file.
- * @throws as `generate`
- */
-export function generateShort(
+/** The engine for the torrent of a draft, and its version; null where more than hashing is to be done, such as warnings. */
+function shortEngineOf(
   draft: Draft,
   options: Checked<GenerateOptions>,
-  generateAny: (slot: Slot) => Promise<MadeTorrent>,
-  job = UNWATCHED,
-): MadeTorrent | Promise<MadeTorrent> | null {
-  const { signal, onPlan, onProgress } = options;
-  // The general path destroys a stream also if the options are wrong.
-  const [source] = draft.fields.sources ?? [];
-  if (source && (source.saveTo !== undefined || !(source.data instanceof Uint8Array))) return null;
+): { short: ShortEngine; version: TorrentVersion } | null {
   if (options.progress || options.reuse || hasLengthLimits(options) || !isPlain(draft)) return null;
   const { engine = defaultEngine() } = options;
   if (!isOwnEngine(engine) || !engine.short) return null;
   const version = checkVersion(options.version);
   checkedResources(options, version, 1);
-  const { short } = engine;
-  if (draft.fields.sources) return onPlan || onProgress ? null : ofSource(draft, short, { version, signal, job });
-  const place = draft.fields.pathRoot === undefined ? null : shortPathOf(draft.pathRoot, options);
-  if (!place) return null;
-  const file = { ...options, version, place, job };
-  return jobLimiter.run(signal, async (slot) => {
-    job.begin();
-    return (await ofFile(draft, short, file)) ?? generateAny(slot);
-  });
+  return { short: engine.short, version };
 }
 
-type ShortOptions = Omit<Checked<GenerateOptions>, 'version'> & { version: TorrentVersion; job: Job };
-
-function ofSource(
+/**
+ * The torrent of a draft whose only content is a short source: the one that `generate` makes, in half the time, hashed on this thread.
+ * Null for any other draft.
+ *
+ * @throws as `generate`
+ */
+export function generateShortSource(
   draft: Draft,
-  short: ShortEngine,
-  { version, signal, job }: ShortOptions,
+  options: Checked<GenerateOptions>,
+  job = UNWATCHED,
 ): MadeTorrent | Promise<MadeTorrent> | null {
-  const [{ path, data, size: length }] = draft.fields.sources as readonly [Source];
-  if (!(data instanceof Uint8Array) || data.length !== length || length > MAX_SHORT || path !== draft.info.name)
-    return null;
-  const layout = length > 0 && !isSharedArrayBuffer(data.buffer) ? layoutOf(draft, { length, data }, version) : null;
+  const { signal, onPlan, onProgress } = options;
+  const [{ path, data, size: length, saveTo }] = draft.fields.sources as readonly [Source];
+  // The general path destroys a stream also if the options are wrong.
+  if (saveTo !== undefined || !(data instanceof Uint8Array) || onPlan || onProgress) return null;
+  const engine = shortEngineOf(draft, options);
+  if (!engine || data.length !== length || length > MAX_SHORT || path !== draft.info.name) return null;
+  const { short, version } = engine;
+  const layout = length > 0 && !isSharedArrayBuffer(data.buffer) ? shortLayout(draft, { length, data }, version) : null;
   if (!layout) return null;
   let bytes = data;
   // The caller may change the bytes while the job waits.
@@ -102,14 +92,23 @@ function ofSource(
   );
 }
 
-/** Null where the path root is no short file, or is in the way: the general path finds out what is wrong. */
-async function ofFile(
+/**
+ * The torrent of a draft whose path root is a short file: the one that `generate` makes, in half the time, hashed in one step on another
+ * thread. Null for any other draft, and where the file is in the way: the general path finds out what is wrong.
+ *
+ * @throws as `generate`
+ */
+export async function generateShortFile(
   draft: Draft,
-  short: ShortEngine,
-  options: ShortOptions & { place: ShortPath },
+  options: Checked<GenerateOptions>,
+  job = UNWATCHED,
 ): Promise<MadeTorrent | null> {
-  const { version, signal, outputPath, place, job } = options;
+  const { signal, outputPath } = options;
   const { pathRoot } = draft;
+  const place = draft.fields.pathRoot === undefined ? null : shortPathOf(pathRoot, options);
+  const engine = place && shortEngineOf(draft, options);
+  if (!engine) return null;
+  const { short, version } = engine;
   const pieceLength = pieceLengthOf(draft, version, MAX_SHORT);
   if (pieceLength === null) return null;
   const started = uptime();
@@ -118,10 +117,10 @@ async function ofFile(
   const hashed = await hashing.done;
   removeListener();
   throwIfAborted(signal);
-  const layout = hashed && layoutOf(draft, { ...hashed.file, diskPath: pathRoot }, version);
+  const layout = hashed && shortLayout(draft, { ...hashed.file, diskPath: pathRoot }, version);
   if (!layout || (await isInput(outputPath, layout))) return null;
   job.describe({ version, bytes: layout.files.totalLength, files: 1 });
-  await report(draft, layout, { ...options, seconds: uptime() - started });
+  await report(draft, layout, options, uptime() - started);
   return assembled(layout, hashed.digests);
 }
 
@@ -145,12 +144,14 @@ async function isInput(outputPath: string | null | undefined, { files }: SizedLa
 async function report(
   draft: Draft,
   layout: SizedLayout,
-  { version, signal, onPlan, onProgress, seconds }: ShortOptions & { seconds: number },
+  options: Checked<GenerateOptions>,
+  seconds: number,
 ): Promise<void> {
+  const { signal, onPlan, onProgress } = options;
   if (onPlan) {
     const problems: Problem[] = [];
-    const { describe } = await import('./findings/plan-report.ts');
-    const answer = onPlan(await describe({ draft, layout, problems, leftOut: [] }, version));
+    const { describeLayout } = await loadPlanReport();
+    const answer = onPlan(await describeLayout(draft, { layout, problems, leftOut: [] }, options));
     if (answer !== undefined) {
       await answer;
       await requireUnchanged(layout);
@@ -163,23 +164,17 @@ async function report(
 }
 
 /** The fields of {@link PLAIN} that `info` may have too. */
-const IN_INFO = ['name', 'private', 'source', 'updateUrl', 'similar', 'collections', 'pieceLength'];
-const PLAIN_INFO: ReadonlySet<string> = new Set(IN_INFO);
+const PLAIN_INFO: ReadonlySet<string> = new Set([...Object.keys(IN_INFO), 'pieceLength']);
 /** Fields that say no more than what {@link otherFields} writes, or that do not matter for a path root that is a file. */
 const PLAIN: ReadonlySet<string> = new Set([
-  ...IN_INFO,
+  ...PLAIN_INFO,
+  ...Object.keys(TOP),
   'sources',
   'pathRoot',
   'info',
   'trackers',
   'announce',
   'announceList',
-  'comment',
-  'createdBy',
-  'creationDate',
-  'urlList',
-  'httpseeds',
-  'nodes',
   'exclude',
   'include',
   'symlinks',
@@ -209,7 +204,7 @@ function pieceLengthOf({ fields, info }: Draft, version: TorrentVersion, length:
 const MAX_TEXT = 2 ** 18;
 
 /** The layout; null if some reader may refuse the torrent. */
-function layoutOf(
+function shortLayout(
   draft: Draft,
   file: Omit<LaidOutFile, 'path'> & { length: number },
   version: TorrentVersion,
@@ -221,6 +216,8 @@ function layoutOf(
   if (pieceLength === null || charactersIn(fields) > MAX_TEXT) return null;
   // Reading the torrent finds issues of these names.
   if (isNamedLikePad([name]) || libtorrentName(name) === '') return null;
+  // There is something to warn about.
+  if (isTorrentFileName(name) || secretFindings(draft, null).length > 0) return null;
   const files = new FileTable([{ ...file, path: [name] } as LaidOutFile & { length: number }], {
     totalLength: file.length,
   });
@@ -248,13 +245,13 @@ function assembled(layout: SizedLayout, { v1, v2 }: Digests): MadeTorrent {
   const bytes = encode(torrent.set('info', new RawBencode(info)));
   const totals = { files: 1, bytes: totalLength, pieces: Math.ceil(totalLength / pieceLength) };
   const created = { version, bytes, totals, encoded: encodedSizes(content) };
-  const known = knownFields(layout, v1);
-  if (!known) return { torrent: createdTorrent(created) as TorrentOf<TorrentVersion>, files };
+  const decoded = decodedFields(layout, v1);
+  if (!decoded) return { torrent: createdTorrent(created) as TorrentOf<TorrentVersion>, files };
   const pieceLayers = content.pieceLayers as RawBencode | null;
   const infoEnd = bytes.length - 1 - (pieceLayers ? LAYERS_KEY.length + pieceLayers.bytes.length : 0);
   const infoBytes = bytes.subarray(infoEnd - info.length, infoEnd);
-  const lists = { info: known.info, files: undefined, tree: fileTree ?? undefined, layers: pieceLayers ?? undefined };
-  const made = lazyTorrent({ version, bytes, infoBytes, totals, context: {} }, known.fields, lists);
+  const lists = { info: decoded.info, files: undefined, tree: fileTree ?? undefined, layers: pieceLayers ?? undefined };
+  const made = lazyTorrent({ version, bytes, infoBytes, totals, context: {} }, decoded.fields, lists);
   return { torrent: made as TorrentOf<TorrentVersion>, files };
 }
 
@@ -265,7 +262,7 @@ const LAYERS_KEY = '12:piece layers';
  * The fields that decoding the torrent would give; null where that changes a value, or may find an issue, or where other keys than
  * `piece layers` follow `info`.
  */
-function knownFields(
+function decodedFields(
   { version, name, pieceLength, files, otherFields: other }: SizedLayout,
   pieces: Uint8Array | undefined,
 ): { fields: TopLevelFields; info: UsualLists['info'] } | null {
@@ -273,21 +270,26 @@ function knownFields(
   for (const [key, value] of other) {
     if (key === 'announce') fields['announce'] = value;
     else if (key === 'announce-list') fields['announceList'] = value;
-    else if (key === 'comment') fields['comment'] = value;
-    else if (key === 'created by') fields['createdBy'] = value;
-    else if (key === 'creation date') fields['creationDate'] = new Date((value as number) * 1000);
-    else if (key !== 'info') return null;
+    else if (!(key === 'info' || addDecoded(fields, TOP, key, value))) return null;
   }
   // In the order of a decoded torrent: the getter of the file tree replaces the null.
   const info: Record<string, unknown> =
     version === 'v1' ? { name, pieceLength } : { fileTree: null, name, pieceLength };
-  for (const [key, value] of other.get('info') as ReadonlyMap<string, Encodable>) {
-    if (key === 'private') info['private'] = value === 1;
-    else if (key === 'source') info['source'] = value;
-    else if (key !== 'name') return null;
-  }
+  for (const [key, value] of other.get('info') as ReadonlyMap<string, Encodable>)
+    if (!addDecoded(info, IN_INFO, key, value)) return null;
   if (version !== 'v2')
     Object.assign(info, { length: files.totalLength, pieces: new HashList(pieces as Uint8Array, 20, true) });
   if (version !== 'v1') info['metaVersion'] = 2;
   return { fields: fields as TopLevelFields, info: info as unknown as UsualLists['info'] };
+}
+
+/** Adds the decoded value of a key. Returns false for a kind of values that decoding may change, or may find an issue in. */
+function addDecoded(model: Record<string, unknown>, rows: Keys, key: string, value: Encodable): boolean {
+  const { property = '' } = knownKeysOf(rows).get(key) ?? {};
+  const kind = rows[property]?.kind;
+  if (kind === 'text') model[property] = value;
+  else if (kind === 'flag') model[property] = value === 1;
+  else if (kind === 'date') model[property] = new Date((value as number) * 1000);
+  else return false;
+  return true;
 }

@@ -9,22 +9,23 @@ import { isOwnEngine } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
-import { describeLayout, type Job, track } from '../jobs/track.ts';
+import { factsOfLayout, type Job, track } from '../jobs/track.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
+import { detachMemory, reuseMemory, sourceFiles } from '../sources/sources.ts';
+import { takeStreams } from '../sources/take-streams.ts';
 import { assemble } from './assemble.ts';
-import type { HashCache } from './cache/cache.ts';
 import type { Draft } from './draft-fields.ts';
 import { encodedFileList } from './file-list.ts';
+import { secretFindings } from './findings/secret-findings.ts';
 import { warn } from './findings/warnings.ts';
-import { generateShort } from './generate-short.ts';
-import { hashLayout } from './hash.ts';
-import type { HashedLayout, HashOptions } from './hash-files.ts';
-import { openKnown } from './hash-unknown.ts';
+import { generateShortFile, generateShortSource } from './generate-short.ts';
+import { type HashedLayout, type HashOptions, hashLayout } from './hash-layout.ts';
+import type { HashCache } from './known/cache.ts';
+import { openKnown } from './known/known.ts';
+import { loadPlanReport } from './load.ts';
 import { requireMatch } from './match-draft.ts';
 import type { GenerateOptions } from './options.ts';
-import { detachMemory, reuseMemory, sourceFiles } from './sources/sources.ts';
-import { takeStreams } from './sources/take-streams.ts';
 import {
   checkVersion,
   hasAllSizes,
@@ -34,6 +35,7 @@ import {
   type SizedLayout,
   sizedLayout,
   type TorrentLayout,
+  tryLayOut,
 } from './torrent-layout.ts';
 
 /** A torrent that was just made, and its files. */
@@ -46,8 +48,12 @@ export interface MadeTorrent {
 /** Makes the torrent of a draft. See {@link TorrentCreate.generate}. */
 export async function generate(draft: Draft, options: Checked<GenerateOptions>): Promise<MadeTorrent> {
   const made = track('create', (job) => {
-    const short = generateShort(draft, options, (slot) => generateAny(draft, options, job, slot), job);
-    return short ?? generateAny(draft, options, job);
+    if (draft.fields.sources?.length)
+      return generateShortSource(draft, options, job) ?? generateAny(draft, options, job);
+    return jobLimiter.run(options.signal, async (slot) => {
+      job.begin();
+      return (await generateShortFile(draft, options, job)) ?? generateAny(draft, options, job, slot);
+    });
   });
   // Every await takes a moment.
   return made instanceof Promise ? await made : made;
@@ -89,7 +95,7 @@ async function generateAny(
 /** The options of {@link layOutAndHash}. */
 export interface LayOutAndHashOptions
   extends Checked<GenerateOptions>,
-    Pick<LayoutOptions, 'sources' | 'otherFields' | 'attrs'>,
+    Pick<LayoutOptions, 'sources' | 'otherFields' | 'attrs' | 'keepsTorrent'>,
     Pick<HashOptions, 'knownDigests'> {
   job: Job;
 }
@@ -115,7 +121,7 @@ async function layOutAndHashInSlot(draft: Draft, options: LayOutAndHashOptions, 
   // The spread comes last, because V8 takes ten times as long to add properties to a copy.
   const settings = { slot, resources, hashCache: null as HashCache | null, ...options, engine };
   const layout = await announcedLayout(draft, settings);
-  describeLayout(options.job, layout);
+  options.job.describe(factsOfLayout(layout));
   if (!isSmall(layout)) slot.release();
   if (options.cache || options.reuse) settings.hashCache = await openKnown(layout, options);
   const hashing = hashLayout(layout, settings);
@@ -125,10 +131,10 @@ async function layOutAndHashInSlot(draft: Draft, options: LayOutAndHashOptions, 
     return { layout, fileList, ...hashed };
   }
   const hashed = await hashing;
-  const sized = sizedLayout(layout, hashed.digests.lengths as readonly number[]);
-  describeLayout(options.job, sized);
+  const sized = sizedLayout(layout, hashed.lengths as readonly number[]);
+  options.job.describe(factsOfLayout(sized));
   requireContent(sized, draft);
-  await warn(sized, options);
+  await warn(sized, options, secretFindings(draft, sized));
   return { layout: sized, fileList: await encodedFileList(sized), ...hashed };
 }
 
@@ -138,12 +144,11 @@ export async function announcedLayout(
   { onPlan, ...options }: LayoutOptions & Pick<GenerateOptions, 'onPlan'>,
 ): Promise<TorrentLayout> {
   if (!onPlan) return layOutTorrent(draft, options);
-  // Loaded only here: most creations have no `onPlan`.
-  const { describeLayout } = await import('./findings/plan-report.ts');
-  const { layout, description, problems } = await describeLayout(draft, options);
-  await onPlan(description);
-  throwProblems(problems);
-  return layout as TorrentLayout;
+  const tried = await tryLayOut(draft, options);
+  const { describeLayout } = await loadPlanReport();
+  await onPlan(await describeLayout(draft, tried, options));
+  throwProblems(tried.problems);
+  return tried.layout as TorrentLayout;
 }
 
 /** Whether a job keeps its slot while it hashes. A stream may take any time, and may be the output of another job. */

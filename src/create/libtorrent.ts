@@ -8,7 +8,7 @@ import type { Encodable } from '../bencode/value.ts';
 import { hashingCancelled, throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, invalidArgument, type OptionStructs, orNull, Path, Unchecked } from '../errors/guard.ts';
-import { fromSystemError } from '../errors/system-error.ts';
+import { fromSystemError, isDenied } from '../errors/system-error.ts';
 import { packageFolder } from '../hash/addon.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
@@ -19,7 +19,7 @@ import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } fr
 import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
-import { errnoName } from '../platform/node.ts';
+import { errnoName, variable } from '../platform/node.ts';
 import { LENGTH_LIMITS, type PieceLengthLimits } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ContentFile } from './find-files.ts';
@@ -107,15 +107,17 @@ export function libtorrent(): Addon {
 }
 
 function load(): Addon {
-  let file = process.env['METAINFO_LIBTORRENT'];
+  let file = variable('METAINFO_LIBTORRENT');
+  let isThere = false;
   const target = { exports: {} };
   try {
     file ||= path.join(packageFolder(), 'native/libtorrent/build/Release/metainfo_libtorrent.node');
+    isThere = existsSync(file);
     // libtorrent must call its own OpenSSL, not the one that Node exports.
     const { RTLD_NOW, RTLD_DEEPBIND = 0 } = os.constants.dlopen;
     process.dlopen(target, file, RTLD_NOW | RTLD_DEEPBIND);
   } catch (cause) {
-    const problem = file && existsSync(file) ? `cannot be loaded (${(cause as Error).message})` : 'is not built';
+    const problem = isThere || isDenied(cause) ? `cannot be loaded (${(cause as Error).message})` : 'is not built';
     const message =
       `The libtorrent addon ${problem}. To build it: apt-get install libtorrent-rasterbar-dev pkg-config g++ make, ` +
       'then npm explore metainfo -- npm run build:libtorrent (in a clone: npm run build:libtorrent).';

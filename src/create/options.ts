@@ -1,5 +1,5 @@
 /** The options of a creation. */
-import type { BeneathOptions } from '../disk/beneath.ts';
+import type { BeneathOptions } from '../disk/held-folder.ts';
 import { Callback, expected, Flag, type OptionStructs, orNull, Path, pathOrNull, Unchecked } from '../errors/guard.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
@@ -9,10 +9,17 @@ import type { TorrentVersion } from '../model/discriminator.ts';
 import { LENGTH_LIMITS, type PieceLengthLimits } from './choose-length.ts';
 import type { PlanReport } from './findings/plan-report.ts';
 import type { WarningOptions } from './findings/warnings.ts';
-import { REUSE, type ReuseOptions } from './hash-unknown.ts';
+import { REUSE, type ReuseOptions } from './known/known.ts';
 
 /** A cache of digests: `auto` for the user's cache folder, another folder, or false for none. */
 export type CacheChoice = 'auto' | (string & {}) | URL | false;
+
+/** Checks a {@link CacheChoice}. */
+export const CACHE = expected<CacheChoice>(
+  'auto, a folder or false',
+  (value) => value === false || Boolean(pathOrNull(value)),
+  (value) => pathOrNull(value) ?? false,
+);
 
 /** The options of {@link TorrentCreate.generate}. */
 export interface GenerateOptions
@@ -79,11 +86,7 @@ export interface GenerateOptions
 export const WITHOUT_REUSE: OptionStructs<Omit<GenerateOptions, keyof ReuseOptions>> = {
   // `checkVersion` checks it.
   version: Unchecked,
-  cache: expected(
-    'auto, a folder or false',
-    (value) => value === false || Boolean(pathOrNull(value)),
-    (value) => pathOrNull(value) ?? false,
-  ),
+  cache: CACHE,
   padding: Flag,
   tailPad: Flag,
   padNames: PAD_NAMES,

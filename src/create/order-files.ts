@@ -1,7 +1,6 @@
 /** Orders the files of a table: on a native thread if there are many. */
 import { MetainfoError } from '../errors/errors.ts';
-import { addonOrNull } from '../hash/addon.ts';
-import { tableResult } from '../hash/table-jobs.ts';
+import { addonOrNull, tableResult } from '../hash/addon.ts';
 import { FileTable, type PathColumn, pathAt, type TableFile } from '../layout/file-table.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
 import { concatBytes, isAscii, nextRound, utf8Bytes, utf8Length } from '../platform/node.ts';

@@ -1,9 +1,11 @@
 /** The fields of a draft that do not describe its files: trackers, dates, comments and hints. */
 import type { Encodable } from '../bencode/value.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { INFO, TORRENT } from '../model/codec.ts';
+import { INFO } from '../model/codec.ts';
 import { encodeFields } from '../model/field.ts';
+import { IN_INFO, type Key, type Keys, type Kind, TOP } from '../model/keys.ts';
 import { MAX_YEAR } from '../model/primitives.ts';
+import { toInfohash } from '../model/value-fields.ts';
 import { variable } from '../platform/node.ts';
 import { storedUrl } from '../text/urls.ts';
 import type { Draft, TorrentCreateFields } from './draft-fields.ts';
@@ -31,7 +33,23 @@ export function trackerFields({ trackers, announce, announceList }: TorrentCreat
 }
 
 /** The fields of `info` that do not describe the files. */
-const { pieceLength: _1, pieces: _2, length: _3, files: _4, metaVersion: _5, fileTree: _6, ...OTHER_INFO } = INFO;
+const OTHER_INFO = { ...IN_INFO, nameUtf8: INFO.nameUtf8 };
+
+/** The values of some rows as a torrent stores them, URLs in ASCII; null for an absent one. */
+function storedValues(rows: Keys, given: object): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const name in rows)
+    values[name] = storedValue(rows[name] as Keys[string], (given as Record<string, unknown>)[name]);
+  return values;
+}
+
+/** A value of a key as a torrent stores it: URLs in ASCII, infohashes as bytes. */
+export function storedValue({ kind }: Key<Kind>, value: unknown): unknown {
+  if (value == null) return null;
+  if (kind === 'url') return storedUrl(value as string);
+  if (kind === 'urls') return [value as string | readonly string[]].flat().map(storedUrl);
+  return kind === 'infohashes' ? (value as readonly (Uint8Array | string)[]).map(toInfohash) : value;
+}
 
 /**
  * The torrent of a draft, as bencode, without the keys that describe its files.
@@ -39,26 +57,11 @@ const { pieceLength: _1, pieces: _2, length: _3, files: _4, metaVersion: _5, fil
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a bad SOURCE_DATE_EPOCH
  */
 export function otherFields({ fields, info: given, createdBy }: Draft): Map<string, Encodable> {
-  const { updateUrl } = given;
-  const info = encodeFields({ ...given, updateUrl: updateUrl && storedUrl(updateUrl) }, OTHER_INFO);
-  // The shorthands belong in `info`: nobody can change them there without a new infohash.
-  for (const key of ['similar', 'collections'] as const) {
-    const list = fields[key];
-    if (list?.length) info.set(key, list);
-  }
-  const { urlList, httpseeds, nodes, comment = null } = fields;
-  const torrent = encodeFields(
-    {
-      extra: fields.extra,
-      comment,
-      createdBy,
-      creationDate: fields.creationDate ?? sourceDate(),
-      urlList: urlList?.length ? [urlList].flat().map(storedUrl) : null,
-      httpseeds: httpseeds?.length ? [httpseeds].flat().map(storedUrl) : null,
-      nodes: nodes?.length ? nodes : null,
-    },
-    TORRENT,
-  );
+  const info = encodeFields({ ...given, ...storedValues(IN_INFO, given) }, OTHER_INFO);
+  const values = storedValues(TOP, { ...fields, createdBy, creationDate: fields.creationDate ?? sourceDate() });
+  // Beside `info`, an empty list means the same as none.
+  for (const name in values) if ((values[name] as readonly unknown[] | null)?.length === 0) values[name] = null;
+  const torrent = encodeFields({ extra: fields.extra, ...values }, TOP);
   for (const [key, value] of Object.entries(trackerFields(fields))) torrent.set(key, value as Encodable);
   return torrent.set('info', info);
 }

@@ -3,8 +3,9 @@ import type { Encodable } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import { savePaths } from '../disk/save-target.ts';
 import type { ScanOptions } from '../disk/scan.ts';
-import type { OnProblem } from '../disk/scan-problems.ts';
+import type { OnProblem, Problem } from '../disk/scan-problems.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
+import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import type { Checked } from '../errors/guard.ts';
 import { FileTable } from '../layout/file-table.ts';
@@ -13,17 +14,19 @@ import { checkPieceLength, choosePieceLength, UNKNOWN_PIECE_LENGTH } from '../la
 import { requireTorrentName } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
 import { flattenTree } from '../model/file-tree.ts';
+import type { SourceFile } from '../sources/sources.ts';
 import { hasLengthLimits, lengthFor, type PieceLengthLimits } from './choose-length.ts';
 import { withDiskAttrs } from './disk-attrs.ts';
 import type { Draft } from './draft-fields.ts';
 import type { ListedFile } from './file-list.ts';
 import { type ContentFile, type FoundFiles, findFiles } from './find-files.ts';
+import type { LeftOut } from './findings/scan-findings.ts';
+import { secretFindings } from './findings/secret-findings.ts';
 import type { TorrentShape } from './findings/torrent-sizes.ts';
 import { warn } from './findings/warnings.ts';
-import type { ReuseOptions } from './hash-unknown.ts';
+import type { ReuseOptions } from './known/known.ts';
 import type { GenerateOptions } from './options.ts';
 import { otherFields } from './other-fields.ts';
-import type { SourceFile } from './sources/sources.ts';
 
 /** How {@link layOutTorrent} lays out a torrent. */
 export interface LayoutOptions
@@ -39,7 +42,7 @@ export interface LayoutOptions
       | keyof PaddingOptions
       | keyof PieceLengthLimits
     >,
-    Pick<ScanOptions, 'slot'> {
+    Pick<ScanOptions, 'slot' | 'keepsTorrent'> {
   /** The sources of the draft, ready to be read. */
   sources: readonly SourceFile[];
   /** The torrent without the keys that describe its files. Default: {@link otherFields} of the draft. */
@@ -74,6 +77,8 @@ export interface TorrentLayout extends Omit<TorrentShape, 'files'> {
   paddedFiles: number;
   /** The files that are streams, as indexes of `files`, in the order in which to read them. */
   streams: readonly number[];
+  /** The paths of the files that are named like torrents, with `/`; absent where there are none. */
+  torrents?: readonly string[];
 }
 
 /** A layout in which the size of every file is known. */
@@ -88,7 +93,7 @@ export interface SizedLayout extends TorrentLayout {
  *   `ERR_NO_FILES`, `ERR_NO_DATA`; `ERR_OUTPUT_IS_INPUT`; `ERR_SIZE_UNKNOWN`; see {@link findFiles}
  */
 export async function layOutTorrent(draft: Draft, options: LayoutOptions): Promise<TorrentLayout> {
-  const { sources, signal, slot, problems, beneath } = options;
+  const { sources, signal, slot, problems, beneath, keepsTorrent } = options;
   const version = checkVersion(options.version);
   const given = draft.fields.pieceLength ?? draft.info.pieceLength ?? null;
   let pieceLength: number | null = null;
@@ -100,22 +105,68 @@ export async function layOutTorrent(draft: Draft, options: LayoutOptions): Promi
   await collecting(problems, () => requireTorrentName(name));
   const other = options.otherFields ?? otherFields(draft);
   throwIfAborted(signal);
-  const scanOptions = { v1Order: version === 'v1', sources, readable: true, beneath, signal, slot, ...problems };
-  const found = await untilAbort(signal, findFiles(draft, scanOptions));
+  const scanOptions = { v1Order: version === 'v1', sources, readable: true, beneath, keepsTorrent, signal, slot };
+  const found = await untilAbort(signal, findFiles(draft, { ...scanOptions, ...problems }));
   for (const output of [options.outputPath, ...savePaths(sources)])
     await collecting(problems, () => requireNoInput(output, found.files));
   const attrs = options.attrs ?? attrsOf(draft);
   const files = describedFiles(draft, found, { name, attrs: await withDiskAttrs(draft, found, attrs) });
   const { isSingleFile } = found;
   const layout = layOut({ version, name, isSingleFile, files, otherFields: other }, { ...options, pieceLength });
+  layout.torrents = found.torrents.map((path) => path || name);
   if (hasLengthLimits(options))
     await collecting(problems, async () => {
       layout.pieceLength = await untilAbort(signal, lengthFor({ shape: layout, pieceLength }, options));
     });
   if (!hasAllSizes(layout)) return layout;
   await collecting(problems, () => requireContent(layout, draft));
-  if (!problems) await warn(layout, options);
+  if (!problems) await warn(layout, options, secretFindings(draft, layout));
   return layout;
+}
+
+/** A layout that was tried: what {@link layOutTorrent} gives with its problems, none of which is thrown. */
+export interface TriedLayout {
+  /** The layout for {@link hashLayout}; null if the files could not be listed. */
+  layout: TorrentLayout | null;
+  /** The problems that make the creation fail. */
+  problems: Problem[];
+  leftOut: readonly LeftOut[];
+}
+
+/** Errors about the caller's arguments or a cancelled job: {@link tryLayOut} throws them. */
+const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
+  'ERR_ABORTED',
+  'ERR_INTERNAL',
+  'ERR_INVALID_ARGUMENT',
+  'ERR_KERNEL',
+  'ERR_NO_MEMORY',
+  'ERR_VALIDATION',
+]);
+
+/**
+ * Lays out the torrent of a draft, and collects all problems.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a problem
+ */
+export async function tryLayOut(draft: Draft, options: Omit<LayoutOptions, 'problems'>): Promise<TriedLayout> {
+  checkVersion(options.version);
+  const problems: Problem[] = [];
+  const leftOut: LeftOut[] = [];
+  const layout = await layOutTorrent(draft, {
+    ...options,
+    problems: {
+      onProblem: (error, { canExclude }) => void problems.push({ error, canExclude }),
+      onLeftOut: (path, reason) => void leftOut.push({ path, reason }),
+    },
+  }).catch((error: unknown) => {
+    if (!(error instanceof MetainfoError) || THROWN.has(error.code)) throw error;
+    problems.push({ error, canExclude: false });
+    return null;
+  });
+  throwIfAborted(options.signal);
+  // Folders list their entries in an order of their own.
+  leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { layout, problems, leftOut };
 }
 
 /** Runs a check, and collects its error if problems are collected. */

@@ -31,7 +31,7 @@ export function sizeOfOpenFile({ fd }: OpenFile): number | null {
 }
 
 /** The problem of a file that cannot be content. */
-export function problemOfOpenFile(data: object): string | null {
+export function openFileProblem(data: object): string | null {
   return isOpenFile(data) && sizeOfOpenFile(data) === null
     ? 'expected an open FileHandle of a regular file, got another one'
     : null;

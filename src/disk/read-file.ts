@@ -8,7 +8,7 @@ import { fromSystemError } from '../errors/system-error.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import { MAX_SHORT } from '../hash/engine.ts';
 import { closeRead, readFully, readToEnd } from '../hash/read.ts';
-import { type BeneathOptions, holdBeneath, shortPathOf } from './beneath.ts';
+import { type BeneathOptions, holdBeneath, shortPathOf } from './held-folder.ts';
 
 /**
  * Reads a file, pipe or device to its end.
@@ -31,7 +31,7 @@ export async function readWithin(
   try {
     const short = onlyFiles && beneath !== undefined && (await readShort(file, most, { beneath }));
     if (short) return short;
-    return await holdBeneath(file, { beneath }, async (held, flags) => {
+    return await holdBeneath(file, { beneath }, async ({ path: held, flags }) => {
       // Without O_NONBLOCK, opening a FIFO would wait for a writer.
       const handle = await open(held, constants.O_RDONLY | (onlyFiles ? constants.O_NONBLOCK : 0) | flags);
       try {

@@ -1,23 +1,13 @@
 /** Saves the content of sources to files while it is hashed: all of them get their names in the end, or none does. */
-import { constants } from 'node:fs';
-import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
+import { stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 import { newBytes } from '../platform/node.ts';
-import { holdBeneath } from './beneath.ts';
-import {
-  exists,
-  isGone,
-  keepOwner,
-  outputExists,
-  renameExclusively,
-  replacedFile,
-  requireReplaceable,
-  syncFolder,
-  temporaryName,
-} from './write-file.ts';
+import { at, type Held, hold, requireBeneath } from './held-folder.ts';
+import { UnfinishedFile } from './unfinished-file.ts';
+import { isGone, keepOwner, outputExists, replacedFile, requireOutput } from './write-file.ts';
 
 /** A file to save content to. */
 export interface SaveTarget {
@@ -38,20 +28,22 @@ export interface Save {
 /** Short chunks are gathered, because each write takes a system call. */
 const BUFFER_BYTES = 2 ** 17;
 
-/** A file that is saved under a temporary name in its folder. */
+/** A file that is saved without a name, or under a temporary one in its folder. */
 class SavedFile implements Save {
   readonly target: SaveTarget;
-  readonly #temporary = temporaryName();
+  /** The folder without links. */
+  readonly #folder: string;
   readonly #beneath: string | undefined;
-  #file: FileHandle | null = null;
+  #file: UnfinishedFile | null = null;
   /** Whether it has its name, which no other file had. */
   #isNamed = false;
   /** Null before the first chunk and after the last: there may be many files. */
   #buffer: Uint8Array | null = null;
   #filled = 0;
 
-  constructor(target: SaveTarget, beneath: string | undefined) {
+  constructor(target: SaveTarget, folder: string, beneath: string | undefined) {
     this.target = target;
+    this.#folder = folder;
     this.#beneath = beneath;
   }
 
@@ -67,8 +59,9 @@ class SavedFile implements Save {
     await this.#flush();
     this.#buffer = null;
     await this.#attempt(async () => {
-      await (await this.#opened()).sync();
-      await this.#close();
+      const file = await this.#opened();
+      await file.handle.sync();
+      if (file.temporary !== null) await file.close();
     });
   }
 
@@ -76,21 +69,21 @@ class SavedFile implements Save {
   name(): Promise<void> {
     const { path: target, force } = this.target;
     return this.#inFolder(async (folder) => {
-      const [from, to] = [path.join(folder, this.#temporary), path.join(folder, path.basename(target))];
-      if (force) await rename(from, to);
-      else await renameExclusively(from, to);
+      const file = await this.#opened();
+      await file.name(folder, path.basename(target), { force, shown: target });
       this.#isNamed = !force;
-      await syncFolder(folder);
-      // A link leaves it.
-      await unlink(from).catch(() => {});
     });
   }
 
   /** Removes what there is, also the file under its name unless it has replaced another one. */
   async discard(): Promise<void> {
-    await this.#close().catch(() => {});
-    const names = [this.#temporary, ...(this.#isNamed ? [path.basename(this.target.path)] : [])];
-    const remove = (folder: string) => Promise.all(names.map((one) => unlink(path.join(folder, one)).catch(() => {})));
+    const file = this.#file;
+    if (!file) return;
+    await file.close().catch(() => {});
+    const remove = async (folder: Held) => {
+      await file.discard(folder);
+      if (this.#isNamed) await unlink(at(folder, path.basename(this.target.path)));
+    };
     await this.#inFolder(remove).catch(() => {});
   }
 
@@ -101,33 +94,30 @@ class SavedFile implements Save {
   }
 
   #append(bytes: Uint8Array): Promise<void> {
-    return this.#attempt(async () => {
-      const file = await this.#opened();
-      for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
-    });
+    return this.#attempt(async () => (await this.#opened()).append(bytes));
   }
 
-  async #opened(): Promise<FileHandle> {
-    this.#file ??= await this.#inFolder(async (folder, flags) => {
-      const { O_WRONLY, O_CREAT, O_EXCL } = constants;
-      const file = await open(path.join(folder, this.#temporary), O_WRONLY | O_CREAT | O_EXCL | flags);
-      // Opened before anything can fail, so that it is closed.
-      this.#file = file;
-      const old = this.target.force ? await replacedFile(this.target.path, { beneath: this.#beneath }) : null;
-      if (old) await keepOwner(file, old);
-      return file;
+  async #opened(): Promise<UnfinishedFile> {
+    this.#file ??= await this.#inFolder(async (folder) => {
+      // Kept before anything can fail, so that it is closed.
+      this.#file = await UnfinishedFile.open(folder);
+      const { path: target, force } = this.target;
+      const place = path.join(folder.path, path.basename(target));
+      const old = force ? await replacedFile(target, { beneath: this.#beneath }, place) : null;
+      if (old) await keepOwner(this.#file.handle, old);
+      return this.#file;
     });
     return this.#file;
   }
 
-  async #close(): Promise<void> {
-    const file = this.#file;
-    this.#file = null;
-    await file?.close();
-  }
-
-  #inFolder<T>(use: (folder: string, flags: number) => Promise<T>): Promise<T> {
-    return this.#attempt(() => holdBeneath(path.dirname(this.target.path), { beneath: this.#beneath }, use));
+  #inFolder<T>(use: (folder: Held) => Promise<T>): Promise<T> {
+    const check = (real: string) => {
+      if (real === this.#folder) return;
+      const { path: target } = this.target;
+      throw new MetainfoError('ERR_PATH_OUTSIDE', `${target}: its folder was replaced by a link.`, { path: target });
+    };
+    // With a slash, the system refuses a file in its place.
+    return this.#attempt(() => hold(`${this.#folder}/.`, check, use));
   }
 
   async #attempt<T>(action: () => Promise<T>): Promise<T> {
@@ -172,18 +162,20 @@ export class SaveGroup {
     const beneath = { beneath: this.#beneath };
     const folder = path.dirname(target.path);
     // Numbers of Windows do not fit into a double.
-    const found = holdBeneath(folder, beneath, (held) => stat(held, { bigint: true }));
-    const status = await found.catch(throwSystemError(folder, 'write'));
+    const found = hold(
+      folder,
+      (real) => requireBeneath(real, beneath, folder),
+      async ({ path: held, real }) => ({ status: await stat(held, { bigint: true }), real }),
+    );
+    const { status, real } = await found.catch(throwSystemError(folder, 'write'));
     if (!status.isDirectory())
       throw fromSystemError(Object.assign(new Error('ENOTDIR'), { code: 'ENOTDIR' }), folder, 'write');
     const key = [status.dev, status.ino, path.basename(target.path)].join(' ');
     if (this.#targets.has(key))
       throw invalidArgument(`two sources are saved to ${target.path}: give one of them another saveTo`);
     this.#targets.add(key);
-    const isThere = await exists(target.path);
-    if (isThere) await requireReplaceable(target.path, beneath);
-    if (isThere && !target.force) throw outputExists(target.path);
-    const file = new SavedFile(target, this.#beneath);
+    await requireOutput(target.path, { ...beneath, force: target.force });
+    const file = new SavedFile(target, real, this.#beneath);
     this.#files.push(file);
     return file;
   }

@@ -4,8 +4,8 @@ import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { systemPath } from '../hash/system-path.ts';
+import { realPath } from './held-folder.ts';
 import { componentsWithin } from './path-within.ts';
-import { realPath } from './real-path.ts';
 import type { ScanPolicies } from './scan.ts';
 import { type Status, statusOf } from './stat-files.ts';
 

@@ -10,13 +10,20 @@ import { fromSystemError } from '../errors/system-error.ts';
 import { addonOrNull } from '../hash/addon.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { diskPathBelow, type FileColumns, FileTable, pathBytes } from '../layout/file-table.ts';
+import { isTorrentFileName } from '../layout/safe-path.ts';
 import { nameBytes, nameText } from '../text/name-bytes.ts';
-import { type BeneathOptions, requireBeneath } from './beneath.ts';
 import { isSystemFile, requireName, strayKind } from './entry-names.ts';
 import { FileColumnsBuilder, filteredColumns } from './file-columns.ts';
-import { listInNode } from './list-in-node.ts';
-import { listNatively } from './list-natively.ts';
-import { entryPath, type Listing, type OtherEntry, readErrno, systemError } from './listing.ts';
+import { type BeneathOptions, requireBeneath } from './held-folder.ts';
+import {
+  entryPath,
+  type Listing,
+  listInNode,
+  listNatively,
+  type OtherEntry,
+  readErrno,
+  systemError,
+} from './listing.ts';
 import { componentsWithin } from './path-within.ts';
 import { follow, type LinkTarget, resolveWithin, type StoredLink, storedLink } from './scan-links.ts';
 import { type OnProblem, ScanProblems } from './scan-problems.ts';
@@ -33,6 +40,8 @@ export interface Scanned {
   columns: FileColumns;
   /** The links to be stored, in no particular order. */
   links: readonly StoredLink[];
+  /** The paths of the files that are named like torrents, from the path root, with `/`. */
+  torrents: readonly string[];
 }
 
 /** A file that the scan found. */
@@ -98,14 +107,16 @@ export interface ScanPolicies {
   systemFiles?: boolean | undefined;
 }
 
-/** Why a scan left out an entry: a system file or an unfinished output, or one of {@link ScanPolicies}. */
-export type LeftOutReason = 'system' | 'unfinished' | 'link' | 'unreadable' | 'hidden';
+/** Why a scan left out an entry: a system file or an unfinished output, a torrent beside the content, or one of {@link ScanPolicies}. */
+export type LeftOutReason = 'system' | 'torrent' | 'unfinished' | 'link' | 'unreadable' | 'hidden';
 
 export const FILTER: OptionStructs<ScanFilter> = { exclude: Callback, include: Callback };
 
 export interface ScanOptions extends ScanFilter, ScanPolicies, Checked<BeneathOptions> {
+  /** Tells whether a torrent at the top of the path root belongs to the content. They are left out otherwise, unless `include` adds them. */
+  keepsTorrent?: ((path: string) => boolean) | undefined;
   /**
-   * Add files that operating systems create, such as `.DS_Store`.
+   * Add files that operating systems create, such as `.DS_Store`, and torrents at the top of the path root.
    *
    * @default false
    */
@@ -161,7 +172,8 @@ export async function scan(
   else if (!entries) await scanner.scanFolder(place);
   else await scanner.visitAll(entries, root);
   scanner.problems.throwIfAny();
-  return { root: top, isFile: !isFolder(status), columns: scanner.files.finish(), links: scanner.links };
+  const { files, links, torrents } = scanner;
+  return { root: top, isFile: !isFolder(status), columns: files.finish(), links, torrents };
 }
 
 /** Makes an object of each file. */
@@ -189,6 +201,7 @@ class Scanner {
   readonly files = new FileColumnsBuilder();
   readonly problems: ScanProblems;
   readonly links: StoredLink[] = [];
+  readonly torrents: string[] = [];
   readonly #realRoot: string;
   /** Null if there are no filters. */
   readonly #filter: { exclude: (path: string) => boolean; include: (path: string) => boolean } | null;
@@ -287,7 +300,12 @@ class Scanner {
     for (const other of inOrder(others)) {
       // A filter, which is the caller's code, may have fired the signal.
       throwIfAborted(this.#options.signal);
-      await this.#addOther(other, startOf(other.folder, byPath), below);
+      const path = other.name === null ? other.folder : entryPath(other.folder, nameText(other.name));
+      try {
+        await this.#addOther(other, path, startOf(other.folder, byPath), below);
+      } catch (error) {
+        this.#addProblem(error, path);
+      }
     }
   }
 
@@ -319,32 +337,40 @@ class Scanner {
     this.files.addColumns(filteredColumns(files, keeps));
   }
 
-  async #addOther(other: OtherEntry, start: Start, below: Start[]): Promise<void> {
+  async #addOther(other: OtherEntry, path: string, start: Start, below: Start[]): Promise<void> {
     const { folder, name, errno, status } = other;
     const shownFolder = shownBelow(start, folder);
     if (name === null) {
       const error = notListed(errno, shownFolder);
+      if (folder !== start.path || !start.isNamed) throw error;
       // A folder that is named outright is never left out.
-      if (folder === start.path && start.isNamed) this.problems.add(error, { canExclude: false });
-      else this.#addProblem(error, folder);
+      this.problems.add(error, { canExclude: false });
       return;
     }
-    const text = nameText(name);
-    const path = entryPath(folder, text);
     const relative = path.replaceAll('\0', '/');
     // Ask first: an excluded entry has no problems.
     if (this.#filter?.exclude(relative)) return;
-    if (!this.#try(() => requireName(name, text, shownFolder, this.#options.anyNames))) return;
-    const isSkipped = !this.#options.anyFiles && isSystemFile(text);
-    if (isSkipped && isRegularFile(status)) this.#options.onLeftOut?.(relative, 'system');
-    const isIncluded = !isSkipped && (this.#filter?.include(relative) ?? true);
+    const text = nameText(name);
+    requireName(name, text, shownFolder, this.#options.anyNames);
+    const isSystem = !this.#options.anyFiles && isSystemFile(text);
+    const isIncluded = !isSystem && (this.#filter?.include(relative) ?? true);
+    const isSkipped = isSystem || (isIncluded && folder === '' && this.#leavesOut(text));
+    const isTold = isRegularFile(status) || (isLink(status) && !isSystem);
+    if (isSkipped && isTold) this.#options.onLeftOut?.(relative, isSystem ? 'system' : 'torrent');
+    const isAdded = isIncluded && !isSkipped;
     const place = { path, disk: entryPath(other.disk, text), shown: shownBelow(start, path) };
     const entry = { start, disk: other.disk };
-    if (isLink(status)) await this.#follow(place, entry, isIncluded, below);
-    else if (isFolder(status)) this.#try(() => enter(place, entry, false, below));
-    else if (!isIncluded) return;
-    else if (errno !== 0) this.#addProblem(fromSystemError(systemError(errno, place.shown), place.shown, 'read'), path);
-    else this.#try(() => this.#add(place, status));
+    if (isLink(status)) await this.#follow(place, entry, isAdded, below);
+    else if (isFolder(status)) enter(place, entry, false, below);
+    else if (!isAdded) return;
+    else if (errno !== 0) throw fromSystemError(systemError(errno, place.shown), place.shown, 'read');
+    else this.#add(place, status);
+  }
+
+  /** Whether a name at the top of the path root is that of a torrent that hardly belongs to the content: it may hold a passkey. */
+  #leavesOut(name: string): boolean {
+    const { anyFiles, include, keepsTorrent } = this.#options;
+    return !anyFiles && !include && isTorrentFileName(name) && !keepsTorrent?.(name);
   }
 
   async #follow(link: Place, entry: NonNullable<Start['link']>, isIncluded: boolean, below: Start[]): Promise<void> {
@@ -353,18 +379,15 @@ class Scanner {
       if (isIncluded) await this.#treatLink(link, symlinks);
       return;
     }
-    let target: LinkTarget;
-    try {
-      target = await this.#resolve(link.shown);
-    } catch (error) {
+    const target = await this.#resolve(link.shown).catch((error: unknown) => {
+      if (isIncluded) throw error;
       // A broken link is a problem only if a file in its place would be added.
-      if (isIncluded) this.#addProblem(error, link.path);
-      return;
-    }
+      return null;
+    });
+    if (!target) return;
     const { disk, status } = target;
-    if (isFolder(status)) this.#try(() => enter({ ...link, disk }, entry, true, below));
-    else if (isIncluded)
-      await this.addNamed({ ...link, disk }, status).catch((error: unknown) => this.#addProblem(error, link.path));
+    if (isFolder(status)) enter({ ...link, disk }, entry, true, below);
+    else if (isIncluded) await this.addNamed({ ...link, disk }, status);
   }
 
   /** Treats a link that is not followed. */
@@ -372,14 +395,8 @@ class Scanner {
     if (policy === 'skip') this.#options.onLeftOut?.(path.replaceAll('\0', '/'), 'link');
     else if (policy === 'error') {
       const message = `${shown} is a symbolic link: leave it out, or choose what to do with links.`;
-      this.problems.add(new MetainfoError('ERR_LINK', message, { path: shown }));
-    } else {
-      try {
-        this.links.push(await storedLink(path, shown, (await this.#resolve(shown)).disk));
-      } catch (error) {
-        this.#addProblem(error, path);
-      }
-    }
+      throw new MetainfoError('ERR_LINK', message, { path: shown });
+    } else this.links.push(await storedLink(path, shown, (await this.#resolve(shown)).disk));
   }
 
   /** Collects a problem of an entry that was not named outright. */
@@ -401,6 +418,7 @@ class Scanner {
       });
     }
     if (!this.#isNew(path)) return;
+    if (isTorrentFileName(shown)) this.torrents.push(path.replaceAll('\0', '/'));
     const { size, mtimeMs, ctimeMs } = status;
     this.files.addFile({ path, disk, size, mtimeMs, ctimeMs });
   }
@@ -416,17 +434,6 @@ class Scanner {
     if (!this.#options.readable || !isRestricted(status)) return;
     const errno = await readErrno(diskPathBelow(this.#realRoot, disk));
     if (errno !== 0) throw fromSystemError(systemError(errno, shown), shown, 'read');
-  }
-
-  /** Returns whether an action has succeeded; collects its error. */
-  #try(action: () => void): boolean {
-    try {
-      action();
-      return true;
-    } catch (error) {
-      this.problems.add(error);
-      return false;
-    }
   }
 
   /** Lets other jobs go first. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { AbortError, onAbort } from '../errors/cancel.ts';
 import type { Checked } from '../errors/guard.ts';
 import { type Addon, addonOrNull, type NewFile } from '../hash/addon.ts';
-import { type BeneathOptions, holdBeneath } from './beneath.ts';
+import { type BeneathOptions, holdBeneath } from './held-folder.ts';
 
 /** Larger groups gain little, and each file holds a descriptor. */
 export const MAX_GROUP = 64;
@@ -28,10 +28,9 @@ let hasProc: boolean | undefined;
 /** The addon if it can write groups. Writing does not need it, and so reports no error of loading it. */
 export function groupWriter(): Addon | null {
   if (process.platform !== 'linux') return null;
-  hasProc ??= existsSync('/proc/self/fd');
-  if (!hasProc) return null;
   try {
-    return addonOrNull();
+    hasProc ??= existsSync('/proc/self/fd');
+    return hasProc ? addonOrNull() : null;
   } catch {
     return null;
   }
@@ -70,7 +69,7 @@ async function writeGroups(addon: Addon, folder: string, key: string, options: C
   const queue = queues.get(key) as Waiting[];
   while (queue.length > 0) {
     try {
-      await holdBeneath(folder, options, async (held) => {
+      await holdBeneath(folder, options, async ({ path: held }) => {
         for (let groups = 0; groups < HELD_GROUPS && queue.length > 0; groups += 1)
           await writeGroup(addon, held, queue);
       });

@@ -1,22 +1,13 @@
 /** Checks the changes that a caller of `edit` passes: their values as a draft checks them. */
 import { optional, refine, type Struct, type } from 'superstruct';
-import { requireEncodable, requireUrls } from '../create/draft-fields.ts';
+import { GIVEN, requireEncodable, requireUrls, URLS, withoutEmpty } from '../create/draft-fields.ts';
 import { ValidationError } from '../errors/errors.ts';
-import { checkArgument, checkOptions, expected, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import { checkArgument, checkOptions, expected, Flag, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isDictionary } from '../model/input.ts';
 import { Issues } from '../model/issues.ts';
-import {
-  Text as AnyText,
-  DhtNode,
-  Flag,
-  Infohash,
-  list,
-  maybe,
-  NewDate,
-  sparse,
-  TrackerTiers,
-} from '../model/primitives.ts';
+import { KEYS, structsOf } from '../model/keys.ts';
+import { Text as AnyText, list, maybe, sparse, TrackerTiers } from '../model/primitives.ts';
 import { addFailures } from '../model/rules/rules.ts';
 import { toInfohash } from '../model/value-fields.ts';
 import { isMap } from '../platform/node.ts';
@@ -38,22 +29,12 @@ const VALUES = sparse(
     addTrackers: maybe(TrackerTiers),
     removeTrackers: maybe(TextList),
     replaceTrackers: maybe(Replacements),
-    urlList: maybe(TextList),
     addWebseeds: maybe(TextList),
     removeWebseeds: maybe(TextList),
     replaceWebseeds: maybe(Replacements),
     entropy: maybe(Flag),
-    httpseeds: maybe(TextList),
-    nodes: maybe(list(DhtNode)),
-    comment: maybe(Text),
-    createdBy: maybe(Text),
-    creationDate: maybe(NewDate),
+    ...structsOf(KEYS, { ...GIVEN, text: Text, url: Text, urls: TextList, texts: TextList }),
     name: optional(Name),
-    private: maybe(Flag),
-    source: maybe(Text),
-    similar: maybe(list(Infohash)),
-    collections: maybe(TextList),
-    updateUrl: maybe(Text),
   } satisfies Record<Exclude<keyof TorrentChanges, 'extra' | 'infoExtra'>, unknown>),
 );
 
@@ -66,10 +47,8 @@ export const CHANGES = {
   infoExtra: ByKey,
 } as unknown as OptionStructs<TorrentChanges>;
 
-const URLS = ['trackers', 'addTrackers', 'urlList', 'addWebseeds', 'httpseeds', 'updateUrl'] as const;
-
 /**
- * A copy of changes, after a check of each value by itself.
+ * A copy of changes, after a check of each value by itself. An empty text removes its field, as null does.
  *
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown field
  * @throws {ValidationError} with the issues of all values, each under the name of its field
@@ -78,15 +57,13 @@ export function checkedChanges(given: TorrentChanges): TorrentChanges {
   const example = "{ comment: 'x' }";
   const changes = checkOptions(checkArgument('changes', given, Given), CHANGES, { name: 'changes', example });
   const issues = new Issues();
-  const { similar } = changes;
-  const values = {
-    ...changes,
-    similar: Array.isArray(similar) ? similar.map((hash) => toInfohash(hash) ?? hash) : similar,
-  };
-  addFailures(issues, values, VALUES as unknown as Struct);
-  for (const name of URLS) requireUrls([name], changes[name], issues);
+  const { similar: hashes } = changes;
+  const similar = Array.isArray(hashes) ? hashes.map((hash) => toInfohash(hash) ?? hash) : hashes;
+  addFailures(issues, { ...changes, similar }, VALUES as unknown as Struct);
+  for (const name of ['trackers', 'addTrackers', 'addWebseeds', ...URLS] as const)
+    requireUrls([name], changes[name], issues);
   requireEncodable(Object.entries(changes.extra ?? {}), ['extra'], issues);
   requireEncodable(Object.entries(changes.infoExtra ?? {}), ['infoExtra'], issues);
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
-  return changes;
+  return withoutEmpty(changes);
 }

@@ -1,17 +1,16 @@
 /** The changes that `edit` makes, and their form as keys and values of a torrent. */
 import { type Encodable, RawBencode, toKey } from '../bencode/value.ts';
-import { shown, ValidationError } from '../errors/errors.ts';
+import { storedValue } from '../create/other-fields.ts';
+import { type MetainfoError, optionText, shown, ValidationError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
 import { keysOf } from '../model/field.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import type { DhtNode } from '../model/primitives.ts';
+import { type GivenValues, IN_INFO, type Key, type Keys, type Kind, TOP } from '../model/keys.ts';
+import { INFO_ONLY } from '../model/torrent/top-level.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
-import { toInfohash } from '../model/value-fields.ts';
 import { ENTROPY_KEY, entropyText } from '../text/entropy.ts';
-import { storedUrl } from '../text/urls.ts';
-import { CONTENT_KEYS } from './replace-fields.ts';
-import { entriesOf } from './splice.ts';
+import { CONTENT_KEYS, entriesOf } from './replace-fields.ts';
 import { trackerChanges, webseedChanges } from './url-changes.ts';
 
 /** A replacement of a text in URLs. */
@@ -22,8 +21,10 @@ export interface TextReplacement {
   readonly to: string;
 }
 
-/** Fields to change. Absent fields stay as they are; null removes a field. */
-export interface TorrentChanges {
+type KeyChanges<T> = { [P in keyof T]?: T[P] extends Key<infer K> ? GivenValues[K] | null : never };
+
+/** Fields to change. Absent fields stay as they are; null removes a field, and so does an empty text. */
+export interface TorrentChanges extends KeyChanges<typeof TOP>, KeyChanges<Omit<typeof IN_INFO, 'name'>> {
   /** Replaces all trackers. A flat list puts each in its own tier; a list of lists gives the tiers (BEP 12). */
   trackers?: readonly string[] | readonly (readonly string[])[] | null;
   /** Appends trackers that the torrent does not have yet, each in its own tier, or as tiers. */
@@ -43,32 +44,16 @@ export interface TorrentChanges {
   removeWebseeds?: readonly string[];
   /** Replaces a text in webseeds, like `replaceTrackers`. It does not change `httpseeds`. */
   replaceWebseeds?: readonly TextReplacement[];
-  /** URLs of scripts that serve pieces over HTTP (BEP 17). */
-  httpseeds?: readonly string[] | null;
-  /** Nodes through which a client joins the DHT, as `[host, port]` (BEP 5). */
-  nodes?: readonly DhtNode[] | null;
-  /** Free text. */
-  comment?: string | null;
-  /** The program that made the torrent. */
-  createdBy?: string | null;
-  /** Stored in whole seconds. */
-  creationDate?: Date | null;
   /** Other keys beside `info`, with bencode values. `similar` and `collections` may stand here too (BEP 38). */
   extra?: Readonly<Record<string, Encodable | null>>;
 
   // The fields below are in `info`: they change the infohash.
   /** The name of the file or folder. */
   name?: string;
-  /** Whether peers may come from the trackers only (BEP 27). False keeps a `private` of 0, which means the same. */
+  /** Whether peers may come from the trackers only (BEP 27). False removes the key, but keeps a `private` of 0, which means the same. */
   private?: boolean | null;
-  /** Source tag, such as the name of a tracker: it gives the same files a different infohash. */
-  source?: string | null;
   /** Infohashes of torrents that may hold the same files (BEP 38): 20 or 32 bytes, or hexadecimal. */
   similar?: readonly (Uint8Array | string)[] | null;
-  /** Names of collections that the torrent belongs to (BEP 38). */
-  collections?: readonly string[] | null;
-  /** URL that serves a newer version of the torrent (BEP 39). */
-  updateUrl?: string | null;
   /** Sets the key `entropy` to a random text, instead of that of `infoExtra`: another infohash for the same content. */
   entropy?: boolean;
   /** Other keys of `info`, with bencode values, but none that describes the content. */
@@ -82,24 +67,26 @@ const OTHER_NAMES: Readonly<Record<string, keyof TorrentChanges>> = {
   nameUtf8: 'name',
 };
 /** A torrent may have these beside `info` and in it. The fields set them in `info`. */
-const { similar: _1, collections: _2, ...TOP } = TORRENT;
+const { similar: _1, collections: _2, ...BESIDE_INFO } = TORRENT;
 
 type Changed = Map<string, Encodable | null>;
 
 /** The changed keys beside `info`. */
 export function topChanges(torrent: Torrent, changes: TorrentChanges): Changed {
-  const { comment, createdBy, creationDate, httpseeds, nodes, extra = {} } = changes;
+  const { extra = {} } = changes;
   const top: Changed = new Map();
   for (const [key, value] of Object.entries(extra)) {
-    requireExtra('extra', key, ['info', 'piece layers'], TOP);
+    requireExtra('extra', key, ['info', 'piece layers'], BESIDE_INFO);
+    if (value !== null && INFO_ONLY.has(key)) throw onlyInInfo(key);
     top.set(toKey(key), value);
   }
-  if (comment !== undefined) setText(top, 'comment', comment);
-  if (createdBy !== undefined) setText(top, 'created by', createdBy);
-  if (creationDate !== undefined)
-    top.set('creation date', creationDate === null ? null : Math.floor(creationDate.getTime() / 1000));
-  setList(top, 'httpseeds', httpseeds?.map(storedUrl) ?? httpseeds);
-  setList(top, 'nodes', nodes);
+  for (const [name, row] of rowsOf(TOP)) {
+    const value = changes[name];
+    if (value === undefined || name === 'urlList') continue;
+    top.set(row.key, changedValue(row, value));
+    // Clients would show the key that old creators wrote instead.
+    if (row.kind === 'text') top.set(`${row.key}.utf-8`, null);
+  }
   for (const [key, value] of trackerChanges(torrent, changes)) top.set(key, value);
   for (const [key, value] of webseedChanges(torrent, changes)) top.set(key, value);
   return top;
@@ -107,23 +94,20 @@ export function topChanges(torrent: Torrent, changes: TorrentChanges): Changed {
 
 /** The changed keys of `info`. */
 export function infoChanges(torrent: Torrent, changes: TorrentChanges): Changed {
-  const { name, source, similar, collections, updateUrl, infoExtra = {} } = changes;
+  const { name, infoExtra = {} } = changes;
   const info: Changed = new Map();
   for (const [key, value] of Object.entries(infoExtra)) {
     requireExtra('infoExtra', key, CONTENT_KEYS, INFO);
     info.set(toKey(key), value);
   }
   if (name !== undefined) setName(torrent, name, info);
-  const own = torrent.info;
-  // False where the torrent is public already changes nothing, whether it has the key or not.
-  if (changes.private === null || (changes.private === false && own.private)) info.set('private', null);
-  else if (changes.private) info.set('private', 1);
-  if (source !== undefined) info.set('source', source);
-  // An empty list means the same as none.
-  if (collections?.length || own.collections?.length) setList(info, 'collections', collections);
-  if (similar?.length || own.similar?.length)
-    setList(info, 'similar', similar?.map((hash) => toInfohash(hash) as Uint8Array) ?? similar);
-  if (updateUrl !== undefined) info.set('update-url', updateUrl === null ? null : storedUrl(updateUrl));
+  for (const [property, row] of rowsOf(IN_INFO)) {
+    const [value, own] = [changes[property], torrent.info[property]];
+    if (value === undefined || property === 'name') continue;
+    // An empty list means the same as none, and false as no key: they change nothing where the torrent has neither a value.
+    const changesNothing = Array.isArray(value ?? own) ? isEmpty(value) && isEmpty(own) : value === false && !own;
+    if (!changesNothing) info.set(row.key, value === false ? null : changedValue(row, value));
+  }
   if (changes.entropy) info.set(ENTROPY_KEY, entropyText());
   return info;
 }
@@ -141,14 +125,24 @@ function requireExtra(
   if (problem) throw invalidArgument(`${option} cannot hold ${key}, which ${problem}`, { option: { [option]: null } });
 }
 
-/** Also removes the `.utf-8` key that old creators wrote: clients would show that instead. */
-function setText(top: Changed, key: string, value: string | null): void {
-  top.set(key, value).set(`${key}.utf-8`, null);
+function onlyInInfo(key: string): MetainfoError {
+  const option = { extra: null, ...(key === 'private' ? { private: true as const } : { [key]: 'TEXT' }) };
+  const advice = ['name', 'private', 'source'].includes(key)
+    ? `use ${Object.entries(option)
+        .slice(1)
+        .map(([name, value]) => optionText(name, value))}`
+    : 'it cannot be set alone';
+  return invalidArgument(`extra cannot hold ${key}, which has no effect beside info: ${advice}`, { option });
 }
 
-/** Sets a list whose key and field have the same name. An empty list removes the key. */
-function setList(dictionary: Changed, key: string, list: readonly Encodable[] | null | undefined): void {
-  if (list !== undefined) dictionary.set(key, list?.length ? list : null);
+const rowsOf = <T extends Keys>(rows: T) => Object.entries(rows) as [keyof T, Key<Kind>][];
+const isEmpty = (value: unknown): boolean => value == null || (Array.isArray(value) && value.length === 0);
+
+/** A changed value as the torrent has it; null for an empty list, which removes the key. */
+function changedValue(row: Key<Kind>, given: unknown): Encodable | null {
+  if (isEmpty(given)) return null;
+  const value = storedValue(row, given);
+  return row.encode ? row.encode(value as never) : (value as Encodable);
 }
 
 /** Sets the name, also in the file tree of a single-file torrent, whose only key it is (BEP 52). */

@@ -2,8 +2,7 @@
 import { checkArgument } from '../errors/guard.ts';
 import { AnyTorrent, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { compareBytes, copyOf } from '../platform/node.ts';
-import { decodeOwn } from './replace-fields.ts';
-import { type Entries, entriesOf } from './splice.ts';
+import { decodeOwn, type Entries, entriesOf } from './replace-fields.ts';
 
 /** One key whose value differs between two torrents. */
 export interface Difference {
@@ -33,11 +32,18 @@ export interface Difference {
 export function differences(before: Torrent, after: Torrent): Difference[] {
   checkArgument('before', before, AnyTorrent);
   checkArgument('after', after, AnyTorrent);
-  const [a, b] = [TorrentBase.bytesOf(before), TorrentBase.bytesOf(after)];
+  return differencesOf(TorrentBase.bytesOf(before), TorrentBase.bytesOf(after));
+}
+
+/** The bytes of a torrent, and those of its info dictionary. */
+type TorrentBytes = ReturnType<typeof TorrentBase.bytesOf>;
+
+/** @internal As {@link differences}. The second torrent need not be valid. */
+export function differencesOf(a: TorrentBytes, b: TorrentBytes): Difference[] {
   const [old, now] = [a, b].map(({ bytes, infoBytes }) => entriesOf(bytes, infoBytes));
   const top = differingEntries(old as Entries, now as Entries, 'info');
   // `info` is most of a large torrent: split it only where it differs.
-  if (hasSameInfo(before, after)) return top;
+  if (compareBytes(a.infoBytes, b.infoBytes) === 0) return top;
   const info = differingEntries(entriesOf(a.infoBytes), entriesOf(b.infoBytes));
   return [...top, ...info.map((entry) => ({ ...entry, key: `info.${entry.key}` }))];
 }

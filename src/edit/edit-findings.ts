@@ -1,14 +1,14 @@
 /** Finds what is wrong with an edit: its name, trackers and other URLs, and what it should remove but the torrent does not have. */
 import { type Finding, warning } from '../create/findings/findings.ts';
 import { findingsOfName } from '../create/findings/name-findings.ts';
-import { personalFindings } from '../create/findings/scan-findings.ts';
+import { personalFindings, webseedSecrets } from '../create/findings/secret-findings.ts';
 import { privateFindings, trackerFindings } from '../create/findings/tracker-findings.ts';
 import { shown } from '../errors/errors.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { latin1Bytes, utf8Text } from '../platform/node.ts';
-import { urlKey } from '../text/urls.ts';
+import { shownUrl, urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
-import { entriesOf } from './splice.ts';
+import { entriesOf } from './replace-fields.ts';
 import { allTrackers, type replacedIn } from './url-changes.ts';
 
 /** The findings about the changes that led from one torrent to another. */
@@ -46,9 +46,10 @@ const removedKeys = (extra: TorrentChanges['extra'] = {}) => Object.keys(extra).
 const keysIn = (bytes: Uint8Array, info?: Uint8Array) =>
   entriesOf(bytes, info).list.map(({ key }) => utf8Text(latin1Bytes(key)));
 
-function ofPrivacy({ info, flatTrackers, nodes }: Torrent): Finding[] {
+function ofPrivacy({ info, flatTrackers, nodes, webseeds, httpseeds }: Torrent): Finding[] {
   const ofPrivate = info.private ? privateFindings(flatTrackers, nodes?.length) : [];
-  return [...ofPrivate, ...personalFindings(info.private, flatTrackers)];
+  const secrets = webseedSecrets(info.private, [...webseeds, ...(httpseeds ?? [])]);
+  return [...ofPrivate, ...personalFindings(info.private, flatTrackers), ...secrets];
 }
 
 function absent(removed: readonly string[] = [], known: readonly string[], noun: string): Finding[] {
@@ -59,5 +60,5 @@ function absent(removed: readonly string[] = [], known: readonly string[], noun:
 
 function notIn(text: string, noun: string): Finding {
   const advice = noun === KEY ? '' : 'metainfo show lists what it has.';
-  return warning('not_in_torrent', text, `The torrent does not have ${noun} ${shown(text)}.`, { advice });
+  return warning('not_in_torrent', shownUrl(text), `The torrent does not have ${noun} ${shown(text)}.`, { advice });
 }

@@ -1,13 +1,13 @@
 /** The digests that a torrent has of files that are unchanged on disk, and how the files differ from it. */
 import { type FileTimes, requireTimesOf } from '../create/file-times.ts';
-import type { KnownDigests } from '../create/hash-files.ts';
-import { StoredDigests } from '../create/reuse/stored-digests.ts';
+import { type Finding, warning } from '../create/findings/findings.ts';
+import { StoredDigests } from '../create/known/stored-digests.ts';
 import type { SizedLayout } from '../create/torrent-layout.ts';
 import { toHex } from '../errors/errors.ts';
+import type { DigestTable } from '../hash/file-digests.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
 import type { PadNames } from '../layout/padding.ts';
-import { storedLinks } from '../model/stored-links.ts';
-import { contentOf, rootAt, type TorrentContent } from '../model/torrent/content.ts';
+import { contentOf, rootAt, storedLinks, type TorrentContent } from '../model/lazy/content.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import type { UpdateOptions, UpdateResult } from './update.ts';
 
@@ -20,8 +20,12 @@ export class KnownFiles {
   readonly attrs = new Map<string, string>();
   /** Targets of stored links, by path; both with `/`. */
   readonly links: ReadonlyMap<string, string>;
+  /** Says that a time is in the future, so that all files are read. */
+  readonly warning: Finding | null = null;
   readonly #content: TorrentContent;
   readonly #digests: StoredDigests;
+  /** The index in the torrent of each file that {@link find} was given. */
+  #matches: Uint32Array = new Uint32Array();
   /** The times of files decide, instead of `#since`; undefined for none. */
   readonly #times: FileTimes | undefined;
   /** Files that were last changed before are unchanged: milliseconds since 1970. */
@@ -34,6 +38,11 @@ export class KnownFiles {
     if (this.#times) requireTimesOf(torrent, this.#times);
     const madeAt = since === undefined ? torrent.creationDate : since;
     this.#since = since === null ? Infinity : (madeAt?.getTime() ?? -Infinity);
+    // A clock was ahead: files that changed since have earlier times.
+    if (!this.#times && madeAt !== null && this.#since > Date.now()) {
+      this.#since = -Infinity;
+      this.warning = futureDate(madeAt, since !== undefined);
+    }
     this.#digests = new StoredDigests(torrent);
     this.tailPad = this.#digests.v1.tailPad;
     this.padNames = this.#content.padNames;
@@ -44,35 +53,26 @@ export class KnownFiles {
     }
   }
 
-  /** The digests of the files of a layout that are unchanged; null if all files must be read. */
-  async find(layout: SizedLayout): Promise<KnownDigests | null> {
-    const { files, paddedFiles, pieceLength } = layout;
-    const indexes = await matchPaths(files.columns.paths, this.#content.paths);
-    for (let i = 0; i < indexes.length; i += 1) {
-      const old = indexes[i] as number;
+  /** Adds the digests of the files of a layout that are unchanged. */
+  async find(layout: SizedLayout, digests: DigestTable): Promise<void> {
+    const { files, paddedFiles } = layout;
+    this.#matches = await matchPaths(files.columns.paths, this.#content.paths);
+    for (let i = 0; i < this.#matches.length; i += 1) {
+      const old = this.#matches[i] as number;
       const isKnown =
         old !== NO_PATH && this.#isUnchanged(old, files, i) && this.#digests.has(old, layout, i < paddedFiles);
-      if (!isKnown) indexes[i] = NO_PATH;
+      if (isKnown) digests.set(i, this.#digests.at(old, layout));
     }
-    if (indexes.every((index) => index === NO_PATH)) return null;
-    return {
-      indexes,
-      roots: this.#content.roots as Uint8Array,
-      layerAt: (index) => this.#digests.layerAt(index, pieceLength),
-      pieces: this.#digests.pieces,
-      firstPieces: this.#digests.v1.firsts,
-    };
   }
 
   /** How the files of the new torrent differ from those of the old one. */
-  async changes(updated: Torrent): Promise<Pick<UpdateResult, 'added' | 'changed' | 'removed' | 'renamed'>> {
-    const [old, now] = [this.#content, contentOf(updated)];
-    const matches = await matchPaths(now.paths, old.paths);
+  changes(updated: Torrent): Pick<UpdateResult, 'added' | 'changed' | 'removed' | 'renamed'> {
+    const [old, now, matches] = [this.#content, contentOf(updated), this.#matches];
     const isKept = new Uint8Array(old.lengths.length);
     for (let i = 0; i < matches.length; i += 1) isKept[matches[i] as number] = 1;
     const gone = indexesWhere(isKept.length, (index) => isKept[index] === 0);
     const fresh = indexesWhere(matches.length, (index) => matches[index] === NO_PATH);
-    const renamed = renamedFiles({ content: old, indexes: gone }, { content: now, indexes: fresh });
+    const renamed = renamedFiles(filesWithRoots(old, gone), filesWithRoots(now, fresh));
     const [from, to] = [new Set(renamed.map((file) => file.from)), new Set(renamed.map((file) => file.to))];
     const links = storedLinks(updated);
     const hasOtherLink = (path: string) => this.links.get(path) !== links.get(path);
@@ -101,6 +101,13 @@ export class KnownFiles {
   }
 }
 
+function futureDate(date: Date, isOption: boolean): Finding {
+  const what = isOption ? 'since' : 'The creation date';
+  const message = `${what} ${date.toISOString()} is in the future, so it does not tell which files changed: all are read.`;
+  const advice = isOption ? 'Give the time when the torrent was made.' : 'To read fewer, say when it was made: since.';
+  return warning('future_date', null, message, { advice, option: { since: null } });
+}
+
 function indexesWhere(count: number, isChosen: (index: number) => boolean): number[] {
   const indexes: number[] = [];
   for (let i = 0; i < count; i += 1) if (isChosen(i)) indexes.push(i);
@@ -113,27 +120,24 @@ function isSameRoot(one: TorrentContent, index: number, other: TorrentContent, o
   return true;
 }
 
-/** Some files of a torrent. */
-interface SomeFiles {
-  content: TorrentContent;
-  indexes: readonly number[];
+/** Some files of a torrent, apart from empty ones. */
+function filesWithRoots(content: TorrentContent, indexes: readonly number[]): { path: string; root: string }[] {
+  const withContent = indexes.filter((index) => (content.lengths[index] as number) > 0);
+  return withContent.map((index) => ({ path: content.pathAt(index), root: toHex(rootAt(content, index)) }));
 }
 
+type FilesWithRoots = ReturnType<typeof filesWithRoots>;
+
 /** Pairs each new file with a removed file of the same content. */
-function renamedFiles(removed: SomeFiles, added: SomeFiles): UpdateResult['renamed'] {
+function renamedFiles(removed: FilesWithRoots, added: FilesWithRoots): UpdateResult['renamed'] {
   const byRoot = new Map<string, string[]>();
-  const hasRoot =
-    ({ content }: SomeFiles) =>
-    (index: number) =>
-      (content.lengths[index] as number) > 0;
-  for (const index of removed.indexes.filter(hasRoot(removed))) {
-    const root = toHex(rootAt(removed.content, index));
-    const paths = byRoot.get(root) ?? [];
-    paths.push(removed.content.pathAt(index));
-    byRoot.set(root, paths);
+  for (const { path, root } of removed) {
+    const paths = byRoot.get(root);
+    if (paths) paths.push(path);
+    else byRoot.set(root, [path]);
   }
-  return added.indexes.filter(hasRoot(added)).flatMap((index) => {
-    const from = byRoot.get(toHex(rootAt(added.content, index)))?.shift();
-    return from ? [{ from, to: added.content.pathAt(index) }] : [];
+  return added.flatMap(({ path, root }) => {
+    const from = byRoot.get(root)?.shift();
+    return from ? [{ from, to: path }] : [];
   });
 }

@@ -1,12 +1,16 @@
 /** Makes a torrent from another one with some keys changed; all other keys keep their bytes. */
 import { BencodeError } from '../bencode/bencode-error.ts';
 import { decode } from '../bencode/decode.ts';
+import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';
+import { Cursor } from '../bencode/unchecked-cursor.ts';
 import { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { fromOwnBytes, type ReadOptions, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
-import { compareBytes } from '../platform/node.ts';
-import { type Entries, type Entry, type EntryChanges, entriesOf, joinEntries, splice } from './splice.ts';
+import { compareBytes, concatBytes, utf8Bytes } from '../platform/node.ts';
+
+const OPEN = utf8Bytes('d');
+const CLOSE = utf8Bytes('e');
 
 /** The keys of `info` that describe the content: other values need other hashes. */
 export const CONTENT_KEYS = ['file tree', 'files', 'length', 'meta version', 'piece length', 'pieces'];
@@ -88,4 +92,67 @@ export function withoutContent(torrent: Torrent): Map<string, Encodable> {
 /** Decodes bytes of a torrent that was read before, so neither limits nor strictness matter. */
 export function decodeOwn(bytes: Uint8Array): BencodeValue {
   return decode(bytes, { tolerant: true, limits: NO_LIMITS }).value;
+}
+
+/** A key of a dictionary and its value, as bytes. */
+interface Entry {
+  /** One character per byte. */
+  key: string;
+  /** Key and value. */
+  whole: Uint8Array;
+  value: Uint8Array;
+}
+
+/** The entries of a dictionary, in the order of its bytes. */
+export interface Entries {
+  list: Entry[];
+  /** Offset of the first byte after the dictionary. */
+  end: number;
+}
+
+/** New values by key. Null removes the key. */
+type EntryChanges = ReadonlyMap<string, Encodable | null>;
+
+/**
+ * Splits a dictionary, which the decoder has checked before, into its entries.
+ *
+ * @param info The value of the key `info`, as a view of the same bytes: it may be large, and is skipped in one step.
+ */
+export function entriesOf(bytes: Uint8Array, info?: Uint8Array): Entries {
+  const cursor = new Cursor(bytes);
+  const list: Entry[] = [];
+  cursor.at = 1;
+  while (!cursor.atEnd) {
+    const start = cursor.at;
+    const key = cursor.latin1();
+    const valueStart = cursor.at;
+    if (info && key === 'info' && info.byteOffset === bytes.byteOffset + valueStart) cursor.at += info.length;
+    else cursor.skip();
+    list.push({ key, whole: bytes.subarray(start, cursor.at), value: bytes.subarray(valueStart, cursor.at) });
+  }
+  return { list, end: cursor.at + 1 };
+}
+
+/**
+ * The entries of a dictionary with some values changed. All other entries keep their bytes and their order. A new key goes
+ * before the first key that is greater.
+ */
+function splice({ list }: Entries, changes: EntryChanges): Entry[] {
+  let entries = [...list];
+  for (const [key, value] of changes) {
+    // A key may occur twice: then the first one counts, and the others are removed.
+    const first = entries.findIndex((entry) => entry.key === key);
+    const at = first < 0 ? entries.findIndex((entry) => entry.key > key) : first;
+    entries = entries.filter((entry) => entry.key !== key);
+    if (value === null) continue;
+    const bytes = encode(value);
+    const whole = encode(new Map([[key, new RawBencode(bytes)]])).subarray(1, -1);
+    entries.splice(at < 0 ? entries.length : at, 0, { key, whole, value: bytes });
+  }
+  return entries;
+}
+
+/** Joins entries to a dictionary, followed by other bytes. */
+function joinEntries(entries: readonly Entry[], trailing: Uint8Array = new Uint8Array()): Uint8Array {
+  return concatBytes([OPEN, ...entries.map(({ whole }) => whole), CLOSE, trailing]);
 }

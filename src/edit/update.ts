@@ -4,8 +4,9 @@ import nodePath from 'node:path';
 import { contentKeys } from '../create/assemble.ts';
 import { TorrentCreate } from '../create/draft.ts';
 import { type FileTimes, FileTimesStruct, fileTimesOf } from '../create/file-times.ts';
+import { emit } from '../create/findings/warnings.ts';
 import { type LaidOutAndHashed, layOutAndHash } from '../create/generate.ts';
-import type { ReuseOptions } from '../create/hash-unknown.ts';
+import type { ReuseOptions } from '../create/known/known.ts';
 import { type GenerateOptions, WITHOUT_REUSE } from '../create/options.ts';
 import { FILTER, type ScanFilter, type ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError } from '../errors/errors.ts';
@@ -52,7 +53,8 @@ export interface UpdateOptions
   pieceLength?: number | null | undefined;
   /**
    * When the torrent was made: files that were changed at that time or later are read. With null, files that have the same
-   * path and size are assumed to be unchanged.
+   * path and size are assumed to be unchanged. A time in the future, also as the creation date, proves nothing: every file is read,
+   * and `onWarning` is called.
    *
    * @default `fileTimes` decide; without them the creation date decides; without that every file is read
    */
@@ -153,6 +155,7 @@ async function updateTo(
   const { include, exclude, followOutside, skipUnreadable, hidden, systemFiles, attributes } = checked;
   const policies = { include, exclude, followOutside, skipUnreadable, hidden, systemFiles, attributes };
   const known = new KnownFiles(torrent, checked);
+  if (known.warning) await (checked.onWarning ?? emit)(known.warning);
   const draft = new TorrentCreate({
     pathRoot: root,
     info: { name: torrent.info.name },
@@ -165,12 +168,13 @@ async function updateTo(
     tailPad: known.tailPad,
     padNames: checked.padNames ?? known.padNames,
     sources: [],
+    keepsTorrent: (path) => torrent.files.some((file) => file.path === path),
     otherFields: withoutContent(torrent),
     attrs: known.attrs,
-    knownDigests: (layout) => known.find(layout),
+    knownDigests: (layout, digests) => known.find(layout, digests),
   });
   const updated = await replaceContent(torrent, hashed, checked);
-  const changes = await known.changes(updated);
+  const changes = known.changes(updated);
   return { torrent: updated, fileTimes: fileTimesOf(hashed.layout.files), bytesRead: hashed.bytesRead, ...changes };
 }
 

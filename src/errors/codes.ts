@@ -14,7 +14,7 @@ export const ERROR_CODES = {
   ERR_CONFIG: 'The configuration file of the command is not valid TOML, has an invalid key or value, or is too large.',
   ERR_DUPLICATE_PATH: 'A path is listed twice in `paths`, or two sources of a verification have it.',
   ERR_FILE_CHANGED:
-    'A file or web object grew, shrank, disappeared or was modified while it was hashed: start again once no program writes to it.',
+    'A file or web object grew, shrank, disappeared or was modified while it was hashed or edited: start again once no program writes to it.',
   ERR_FINDINGS: 'A creation or edit has findings that the caller counts as errors, and nothing was hashed or written.',
   ERR_HASH_MISMATCH: 'The hashes or sizes in a draft or torrent differ from those of the files.',
   ERR_HTTP:
@@ -56,7 +56,11 @@ export const ERROR_CODES = {
   ERR_SIZE_UNKNOWN: 'The size of a source must be known beforehand: give it a `size`.',
   ERR_SOURCE: 'A source failed (its error is the `cause`), gave something other than bytes, or had already been read.',
   ERR_SOURCE_SIZE: 'A source is longer or shorter than its `size`.',
+  ERR_SOURCE_TRUNCATED:
+    'The content of a stream is incomplete: it ended with `truncated` set, as an upload through busboy does at its size limit.',
   ERR_TOO_LARGE: 'The content exceeds 2^53 bytes, or its hashes do not fit into memory.',
+  ERR_UNPROVEN:
+    'A file that was found is not proven in a piece that it shares with others, so it is neither linked nor renamed: copy it.',
   ERR_UNREADABLE: 'There is no permission to read.',
   ERR_VALIDATION: 'A torrent, draft, edit or magnet link breaks validation rules: a `ValidationError`, with `issues`.',
   ERR_WRITE: 'The system failed to write, or there is no permission to write.',
@@ -72,11 +76,13 @@ export type MetainfoErrorCode = keyof typeof ERROR_CODES;
 export const ISSUE_SPECS = {
   alias: null,
   date_range: null,
+  deep_path: null,
   disallowed_fields: 'BEP 52',
   duplicate_path: null,
   duplicate_tracker: null,
   empty_torrent: null,
   expected_n_pieces: 'BEP 3',
+  future_date: null,
   hash_length: null,
   infodict: null,
   layers_key: 'BEP 52',
@@ -122,6 +128,7 @@ export const ISSUE_SPECS = {
   pieces_root: 'BEP 52',
   pieces_layers_correct: 'BEP 52',
   private: 'BEP 27',
+  private_magnet: 'BEP 9',
   private_with_nodes: 'BEP 27',
   private_without_tracker: 'BEP 27',
   public_tracker: null,
@@ -137,6 +144,7 @@ export const ISSUE_SPECS = {
   threads: null,
   too_large: null,
   too_many_issues: null,
+  torrent_files: null,
   tracker_url: null,
   tracker_rule: null,
   trailing_data: 'BEP 3',
@@ -148,6 +156,7 @@ export const ISSUE_SPECS = {
   update_url: 'BEP 39',
   url: null,
   v1_v2_files_match: 'BEP 52',
+  webseed_secret: null,
   webseed_url: null,
   windows_name: null,
   web_credentials: 'BEP 19',
@@ -158,11 +167,14 @@ export const ISSUE_SPECS = {
 const SUMMARIES: Readonly<Record<keyof typeof ISSUE_SPECS, string>> = {
   alias: 'A field is given twice: under its on-disk key and under its property name.',
   date_range: 'The creation date is beyond the range of a `Date`, or beyond the year 9999: usually milliseconds.',
+  deep_path: 'A path of a v1 file list has more than 1,000 components, which no file system stores.',
   disallowed_fields: 'A v1 info dictionary has fields of v2, or a v2 info dictionary has fields of v1.',
   duplicate_path: 'Two files have the same path, or one path names both a file and a folder.',
   duplicate_tracker: 'A tracker is listed twice.',
   empty_torrent: 'All files are empty.',
   expected_n_pieces: 'The number of v1 pieces does not match the total size, including pad files.',
+  future_date:
+    'The creation date of a torrent, or `since`, is in the future, so it does not tell an update which files changed.',
   hash_length: 'A hash is not 20 bytes (SHA-1) or 32 bytes (SHA-256) long.',
   infodict: 'The info dictionary has neither `pieces` nor `file tree`, so its version is unknown.',
   layers_key: 'A key of `piece layers` is not 32 bytes long.',
@@ -182,7 +194,8 @@ const SUMMARIES: Readonly<Record<keyof typeof ISSUE_SPECS, string>> = {
   magnet_peer: 'A peer in a magnet link (`x.pe`) is not HOST:PORT.',
   magnet_select: 'The file indexes in a magnet link (`so`) are invalid.',
   memory_limit: 'The memory limit of a hasher is too small for one read.',
-  misplaced: 'A field of `info` stands beside it in a draft, or a field of the draft in it.',
+  misplaced:
+    'A field of `info` stands beside it, where it has no effect in a torrent, or a field of a draft stands in `info`.',
   misspelled: 'An unknown key is one letter off a known one.',
   missing_episodes:
     'The episodes of a season have a gap: a number between two others is missing, or episode 1 before 2.',
@@ -212,6 +225,8 @@ const SUMMARIES: Readonly<Record<keyof typeof ISSUE_SPECS, string>> = {
   pieces_layers_correct:
     'A piece layer is missing, unneeded, of the wrong length, or does not hash to its pieces root.',
   private: '`private` is neither 0 nor 1: clients disagree about the meaning of other values.',
+  private_magnet:
+    'The magnet link of a private torrent: it may have a passkey, and clients ask the DHT before they know that the torrent is private.',
   private_with_nodes: 'A private torrent has DHT nodes, which clients do not use for it.',
   private_without_tracker: 'A private torrent has no tracker, so clients find no peers.',
   public_tracker:
@@ -230,6 +245,8 @@ const SUMMARIES: Readonly<Record<keyof typeof ISSUE_SPECS, string>> = {
   threads: 'The number of threads of a hasher is not from 1 to 1,024.',
   too_large: 'An integer or a sum of sizes exceeds 2^53 or, in the compat profile, a bound of libtorrent.',
   too_many_issues: 'There are more issues than are listed.',
+  torrent_files:
+    'A file is named like a torrent, which may have the passkey of a tracker: at the top of the content, it is left out unless it is named or included.',
   tracker_url: 'A tracker cannot work: no or an unknown scheme, no host or port, or several URLs in one.',
   tracker_rule: 'A torrent breaks a rule that the configuration file of the command has for the host of a tracker.',
   trailing_data: 'There are bytes after the end of the torrent.',
@@ -241,10 +258,12 @@ const SUMMARIES: Readonly<Record<keyof typeof ISSUE_SPECS, string>> = {
   update_url: 'An update URL cannot work: no or an unknown scheme, or no host.',
   url: 'A tracker, webseed or feed is not a URL.',
   v1_v2_files_match: 'The v1 and v2 parts of a hybrid differ in files, sizes, order or offsets.',
+  webseed_secret: 'A torrent that is not private has a webseed with a password, signature or token in its URL.',
   webseed_url:
     'A webseed or HTTP seed cannot work: no or an unknown scheme, no host, several URLs in one, or given twice.',
   windows_name: 'Windows cannot store a name: a device name, or a forbidden character or ending.',
-  web_credentials: 'The URL of a web object has credentials, which its webseed lacks.',
+  web_credentials:
+    'The URL of a web object has credentials: its webseed lacks a password, and a URL with a signature or token is no webseed.',
   web_validator: 'A web server sends no strong `ETag` for a file, so a replaced file may go unnoticed.',
 };
 

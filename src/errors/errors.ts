@@ -1,6 +1,7 @@
 /** The errors that this library throws, and helpers that describe values in their messages. */
 import { hexText, isMap, isProxy, isUint8Array } from '../platform/node.ts';
-import { joinFirst } from '../text/printable.ts';
+import { joinFirst, printable } from '../text/printable.ts';
+import { shownUrl, withoutSecrets } from '../text/urls.ts';
 import type { IssueCode, MetainfoErrorCode } from './codes.ts';
 import { shareClass } from './shared.ts';
 
@@ -34,7 +35,7 @@ export class MetainfoError extends Error {
   override readonly name: string = 'MetainfoError';
   /** The stable code: see {@link ERROR_CODES}. */
   readonly code: MetainfoErrorCode;
-  /** The file or folder that the error is about, if any. */
+  /** The file or folder that the error is about, if any. A URL is without passwords and secret parameters. */
   readonly path?: string;
   /** The option that the message names, with the value that it advises: `{ force: true }`. Null where it names no value. */
   readonly option?: Readonly<Record<string, string | number | true | null>>;
@@ -46,9 +47,9 @@ export class MetainfoError extends Error {
    * @param message What happened, to what, and what to do next.
    */
   constructor(code: MetainfoErrorCode, message: string, { path, cause, option }: MetainfoErrorOptions = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(safeMessage(message, path), cause === undefined ? undefined : { cause });
     this.code = code;
-    if (path !== undefined) this.path = path;
+    if (path !== undefined) this.path = withoutSecrets(path, /$/);
     if (option !== undefined) this.option = option;
   }
 }
@@ -136,10 +137,16 @@ function summaryOf(issues: readonly Issue[]): string {
 /** Adds the path of the file that was read to an error and its message, unless the error has a path. */
 export function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof MetainfoError) || error.path !== undefined) return error;
-  return Object.assign(error, { path, message: `${path}: ${error.message}` });
+  const safe = withoutSecrets(path, /$/);
+  return Object.assign(error, { path: safe, message: `${safe}: ${error.message}` });
 }
 
-/** Describes a value in an error message, in at most 80 characters. It runs no code of a proxy. */
+/** A message that has no password and no other secret of a URL. Its path may be a URL with blanks. */
+function safeMessage(message: string, path = ''): string {
+  return withoutSecrets(path === '' ? message : message.replaceAll(path, () => withoutSecrets(path, /$/)));
+}
+
+/** Describes a value in an error message, in at most 80 characters: a URL without its secrets. It runs no code of a proxy. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (isUint8Array(value)) return `${value.byteLength} bytes`;
@@ -147,7 +154,9 @@ export function shown(value: unknown): string {
   if (isMap(value)) return 'a dictionary';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'function') return 'a function';
-  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : textOf(value);
+  const text = printable(
+    typeof value === 'string' ? JSON.stringify(shownUrl(value.slice(0, 10_000)).slice(0, 100)) : textOf(value),
+  );
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 

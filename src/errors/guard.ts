@@ -3,13 +3,24 @@ import { Struct } from 'superstruct';
 import { currentFolder, isAbsolute, isDate, isUint8Array, pathOfUrl, resolvePath } from '../platform/node.ts';
 import { MetainfoError, type MetainfoErrorOptions, sentence, shown } from './errors.ts';
 
-/** Makes a struct from a test; `what` completes the message "... must be". */
+/** Makes a struct from a test; `what` completes the messages "... must be" and "expected ...". */
 export function expected<T>(
   what: string,
   test: (value: unknown) => boolean,
   coercer: (value: unknown) => unknown = (value) => value,
 ): Struct<T, null> {
-  return new Struct<T, null>({ type: what, schema: null, validator: (value) => test(value) || what, coercer });
+  const validator = (value: unknown) => test(value) || mismatch(what, value);
+  return new Struct<T, null>({ type: what, schema: null, validator, coercer });
+}
+
+/** The message of a failure: a value in few words. */
+export function mismatch(what: string, value: unknown): string {
+  return `expected ${what}, got ${shown(value)}`;
+}
+
+/** Whether a value is a number of bytes, of files and the like. */
+export function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** Makes a struct that accepts only the given strings or numbers. */
@@ -66,10 +77,7 @@ export const List: Struct<readonly unknown[], null> = expected('a list', Array.i
 /** Makes a struct of iterables, which bytes are not. */
 export const iterable = <T>(what: string): Struct<Iterable<T>, null> =>
   expected(what, (value) => Object(value) === value && !isUint8Array(value) && Symbol.iterator in (value as object));
-export const Size: Struct<number, null> = expected(
-  'a whole number from 0 to 2^53 - 1',
-  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-);
+export const Size: Struct<number, null> = expected('a whole number from 0 to 2^53 - 1', isSize);
 /** Makes a struct of whole numbers of at least `least`. */
 export const wholeFrom = (least: number): Struct<number, null> =>
   expected(`a whole number of at least ${least}`, (value) => Number.isSafeInteger(value) && (value as number) >= least);
@@ -88,10 +96,11 @@ export const Signal: Struct<AbortSignal, null> = expected('an AbortSignal', (val
   return typeof aborted === 'boolean' && listens;
 });
 
-/** The properties of a struct that this file uses. */
-type AnyStruct = Pick<Struct<unknown, null>, 'type' | 'validator' | 'coercer'>;
+/** A struct of a single value: it does not look into objects. */
+export type AnyStruct = Pick<Struct<unknown, null>, 'type' | 'validator' | 'coercer'>;
 
-function passes(value: unknown, struct: AnyStruct): boolean {
+/** Whether a value fits a struct of a single value. */
+export function passes(value: unknown, struct: AnyStruct): boolean {
   const [failure] = struct.validator(value, { branch: [value], path: [] });
   return failure === undefined;
 }

@@ -11,17 +11,23 @@ const TOO_MANY_OPEN_FILES = {
 };
 
 /** Returns the code of a system error. libuv has no name for some, such as EDQUOT: `Unknown system error -122`. */
-function systemCode({ code, errno }: NodeJS.ErrnoException): string | undefined {
+export function systemCode({ code, errno }: NodeJS.ErrnoException): string | undefined {
   // The code of a DOMException is a number.
   if (typeof code !== 'string') return undefined;
   return code.startsWith('Unknown') && errno !== undefined ? errnoName(-errno) : code;
+}
+
+/** Whether the permissions that Node or Deno gave this process forbid a call. The errors of Deno have a name and no code. */
+export function isDenied(error: unknown): boolean {
+  const { code, name } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'ERR_ACCESS_DENIED' || name === 'NotCapable';
 }
 
 /** Turns the error of a failed system call into a {@link MetainfoError} that names the path. */
 export function fromSystemError(error: unknown, path: string, doing: 'read' | 'write'): MetainfoError {
   if (error instanceof MetainfoError) return error;
   const options = { path, cause: error };
-  const code = systemCode(error as NodeJS.ErrnoException);
+  const code = isDenied(error) ? 'ERR_ACCESS_DENIED' : systemCode(error as NodeJS.ErrnoException);
   const isRead = doing === 'read';
   const known: Readonly<Record<string, readonly [MetainfoErrorCode, problem: string]>> = {
     ENOENT: ['ERR_NOT_FOUND', `no such file or folder.${encodingHint(path)}`],
@@ -31,6 +37,10 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
       ? ['ERR_UNREADABLE', 'no permission to read it.']
       : ['ERR_WRITE', 'no permission to write in its folder.'],
     EPERM: [isRead ? 'ERR_UNREADABLE' : 'ERR_WRITE', `no permission to ${doing} it.`],
+    // Outputs are looked at too.
+    ERR_ACCESS_DENIED: isRead
+      ? ['ERR_UNREADABLE', 'this process has no permission to read it (Node: --allow-fs-read, Deno: --allow-read).']
+      : ['ERR_WRITE', 'this process needs permission to read and write it (Node: --allow-fs-read, --allow-fs-write).'],
     EISDIR: [
       isRead ? 'ERR_NOT_A_FILE' : 'ERR_WRITE',
       `cannot be ${isRead ? 'read' : 'written'}, because it is a folder.`,

@@ -1,10 +1,13 @@
 /** The native addon: its loader and its whole interface. No other file loads it. */
+import { existsSync, readdirSync } from 'node:fs';
 // Not createRequire by name: webpack would follow its calls.
 import nodeModule from 'node:module';
 import path from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
+import { isDenied } from '../errors/system-error.ts';
 import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
+import { variable } from '../platform/node.ts';
 import { VERSION } from '../text/version.ts';
 import { nodeGypBuildOf, ownFolder } from './binary-loader.ts';
 import type { Digests, HashJob, HashRequest, RequestedFile } from './engine.ts';
@@ -97,6 +100,8 @@ export interface NewFile {
   name: string;
   /** Nobody may change or detach them before the file is written. */
   bytes: Uint8Array;
+  /** A file without a name that has its content already, and stays open; undefined if the bytes are to be written. */
+  descriptor?: number;
   /** Modification time in milliseconds; null for now. */
   mtime: number | null;
   /** The name that it has for a moment before it replaces a file; empty if it must not replace any. */
@@ -223,7 +228,8 @@ export interface Addon {
   /**
    * Writes new files into a folder on a thread of libuv, so that they survive a power cut: see native/core/files/write_group.h.
    *
-   * @returns errno, or 0, for each file. A file with an error has left nothing.
+   * @returns errno, or 0, for each file. A file with an error has left nothing, but one with a number below 0 is in place: it has replaced
+   *   another file, and only its sync failed.
    */
   writeFiles(folder: string, files: readonly NewFile[]): Promise<Int32Array>;
   /**
@@ -289,7 +295,7 @@ const ENGINES = ['native', 'node'] as const;
 
 /** The engine that METAINFO_ENGINE names; null if the variable is unset or empty. */
 export function chosenEngine(): (typeof ENGINES)[number] | null {
-  const name = process.env['METAINFO_ENGINE'] || null;
+  const name = variable('METAINFO_ENGINE') || null;
   const engine = ENGINES.find((known) => known === name);
   if (engine || name === null) return engine ?? null;
   throw invalidArgument(`METAINFO_ENGINE=${name} is not an engine; expected one of: ${ENGINES.join(', ')}`);
@@ -345,7 +351,9 @@ const unavailableError = (reason: string, advice: string, cause?: unknown) =>
 function load(): Addon {
   try {
     const folder = packageFolder();
-    return nodeGypBuildOf(folder)(folder) as Addon;
+    // node-gyp-build takes a folder that it may not read for an empty one.
+    readdirSync(folder);
+    return withLibc(() => nodeGypBuildOf(folder)(folder)) as Addon;
   } catch (error) {
     throwIfKernelError(error);
     unavailable = error instanceof MetainfoError ? error : loadError(error as NodeJS.ErrnoException);
@@ -353,10 +361,34 @@ function load(): Addon {
   }
 }
 
+/** Names the C library while node-gyp-build is loaded, if permissions forbid it to look for a file of Alpine Linux. */
+function withLibc<T>(load: () => T): T {
+  try {
+    existsSync('/etc/alpine-release');
+    return load();
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    if (process.env['LIBC']) return load();
+    const reportOf = () => process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+    // Deno forbids the report too, and needs glibc.
+    const isMusl = !('Deno' in globalThis) && !reportOf().header.glibcVersionRuntime;
+    process.env['LIBC'] = isMusl ? 'musl' : 'glibc';
+    try {
+      return load();
+    } finally {
+      delete process.env['LIBC'];
+    }
+  }
+}
+
 function loadError(error: NodeJS.ErrnoException): MetainfoError {
   if (error.code === 'MODULE_NOT_FOUND')
     return unavailableError('node-gyp-build is not installed', 'install metainfo with its dependencies', error);
+  if (error.code === 'ERR_DLOPEN_DISABLED')
+    return unavailableError('this process may not load addons', 'start Node with --allow-addons', error);
   const [firstLine = ''] = error.message.split('\n');
+  const flags = 'Node: --allow-fs-read, Deno: --allow-read, --allow-env and --allow-ffi';
+  if (isDenied(error)) return unavailableError(firstLine, `allow the process to read its package (${flags})`, error);
   // node-gyp-build goes on for half a page.
   const isMissing = firstLine.startsWith('No native build was found');
   const reason = isMissing ? 'there is no binary for this platform, and none was compiled' : firstLine.trim();
@@ -370,4 +402,22 @@ function loadError(error: NodeJS.ErrnoException): MetainfoError {
 export function throwIfKernelError(error: unknown): void {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'kernel') throw new MetainfoError('ERR_KERNEL', `${message}.`, { cause: error });
+}
+
+/**
+ * Waits for a function of the addon that takes columns.
+ *
+ * @throws {MetainfoError} `ERR_NO_MEMORY`; `ERR_INTERNAL`
+ */
+export async function tableResult<T>(job: Promise<T>): Promise<T> {
+  try {
+    return await job;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'no-memory') {
+      const text = 'Out of memory: the paths of all files do not fit.';
+      throw new MetainfoError('ERR_NO_MEMORY', text, { cause: error });
+    }
+    throw new MetainfoError('ERR_INTERNAL', `The files could not be processed: ${message}.`, { cause: error });
+  }
 }

@@ -1,4 +1,4 @@
-/** Finds node-gyp-build. The command contains it and knows its package, so scripts/bundle.mjs replaces this module there. */
+/** Finds node-gyp-build. The command contains it and knows its package, so scripts/bundle-command.mjs replaces this module there. */
 import nodeModule from 'node:module';
 import path from 'node:path';
 

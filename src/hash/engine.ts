@@ -2,6 +2,7 @@
 import type { Struct } from 'superstruct';
 import { expected } from '../errors/guard.ts';
 import { engines } from '../errors/shared.ts';
+import type { FileDigests } from './file-digests.ts';
 
 /** A file of a request, in the torrent's order. */
 export interface RequestedFile {
@@ -86,7 +87,24 @@ export interface JobProgress {
   fileIndex: number;
   /** Jobs of this process that go first while this one waits for a thread; 0 while it has one. */
   queued: number;
+  /** While the job waits before it reads a file again that could not be read. */
+  retrying?: Retrying;
 }
+
+/** A file that will be read again, because its error may pass. */
+export interface Retrying {
+  /** On disk. */
+  path: string;
+  /** The error of the system, such as `EIO`. */
+  code: string;
+  /** The number of the next attempt: 1 to 3. */
+  attempt: number;
+  /** From the failure to the next attempt. */
+  seconds: number;
+}
+
+/** @internal Takes the digests of consecutive files of a request, from `first` on, when they are known. The job waits for it. */
+export type OnHashed = (first: number, digests: readonly FileDigests[]) => Promise<void>;
 
 /** A hash job that runs. */
 export interface HashJob {
@@ -104,8 +122,11 @@ export interface Engine {
   readonly name: string;
   /** The kernel that hashes, for reports. */
   readonly kernel: string;
-  /** @internal Starts a hash job and returns at once. If the job fails, its `done` rejects. */
-  start(request: HashRequest): HashJob;
+  /**
+   * @internal Starts a hash job and returns at once. If the job fails, its `done` rejects. An engine may ignore `onHashed`, which is only
+   * for requests whose files all start at piece boundaries.
+   */
+  start(request: HashRequest, onHashed?: OnHashed): HashJob;
   /** @internal Absent where a job costs no more than that. */
   short?: ShortEngine;
 }
@@ -155,3 +176,6 @@ export const AnyEngine: Struct<Engine, null> = expected(
   'an engine, such as nodeEngine()',
   (value) => typeof (value as Partial<Engine> | null)?.start === 'function',
 );
+
+/** Bytes that were hashed on this JavaScript thread, or in a single step of the addon, without those of speed tests. */
+export const hashedHere = { bytes: 0 };

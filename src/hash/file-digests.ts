@@ -1,4 +1,5 @@
 /** The digests of single files: split from the digests of a request, or joined from those of a file's segments. */
+import { invalidArgument } from '../errors/guard.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { concatBytes } from '../platform/node.ts';
 import type { Digests, HashRequest } from './engine.ts';
@@ -18,43 +19,115 @@ export interface FileDigests extends TreeDigests {
   pieces: Uint8Array;
 }
 
-/** The v2 digests of several files, packed. */
-export interface PackedTrees {
-  /** The pieces root of each file, 32 bytes each; zeros for an empty file. */
-  roots: Uint8Array;
-  /** The piece layers of the files that are longer than a piece, in the order of the files. */
-  layers: Uint8Array;
+/** Packs the digests of files. */
+export function packDigests(each: readonly FileDigests[], version: HashRequest['version']): Digests {
+  const roots = new Uint8Array(each.length * 32);
+  for (const [i, { root }] of each.entries()) if (root) roots.set(root, i * 32);
+  return {
+    ...(version !== 'v2' && { v1: concatBytes(each.map(({ pieces }) => pieces)) }),
+    ...(version !== 'v1' && { v2: { roots, layers: concatBytes(each.map(({ layer }) => layer)) } }),
+    missing: [],
+  };
 }
 
-/** Packs the v2 digests of files. */
-export function packTrees(trees: readonly TreeDigests[]): PackedTrees {
-  const roots = new Uint8Array(trees.length * 32);
-  for (const [i, { root }] of trees.entries()) if (root) roots.set(root, i * 32);
-  return { roots, layers: concatBytes(trees.map(({ layer }) => layer)) };
+/** Splits the digests of files, as {@link DigestTable} takes them, by file. */
+export function splitDigests(lengths: ArrayLike<number>, digests: Digests, format: Format): FileDigests[] {
+  const table = new DigestTable(lengths, format, digests);
+  return Array.from(lengths, (_, index) => table.at(index));
 }
 
-/**
- * Splits the digests of files that start at piece boundaries by file: each gets views of them.
- *
- * @param lengths Bytes of each file. None is a pad file.
- */
-export function splitDigests(
-  lengths: ArrayLike<number>,
-  { v1, v2 }: Digests,
-  { version, pieceLength }: Pick<HashRequest, 'version' | 'pieceLength'>,
-): FileDigests[] {
-  let [piece, layer] = [0, 0];
-  return Array.from(lengths, (length, index) => {
-    const [firstPiece, firstLayer, root] = [piece, layer, index * 32];
-    const count = Math.ceil(length / pieceLength);
-    piece += version === 'v2' ? 0 : count * 20;
-    layer += count > 1 ? count * 32 : 0;
-    return {
-      pieces: v1?.subarray(firstPiece, piece) ?? new Uint8Array(),
-      root: v2 && length > 0 ? v2.roots.subarray(root, root + 32) : null,
-      layer: v2?.layers.subarray(firstLayer, layer) ?? new Uint8Array(),
+type Format = Pick<HashRequest, 'version' | 'pieceLength'>;
+const NOTHING = new Uint8Array();
+
+/** Packed digests of files that start at piece boundaries. The table says which of them are not known yet. */
+export class DigestTable {
+  /** Bytes of each file. */
+  readonly lengths: ArrayLike<number>;
+  /** The digests; those of files that are not known are zeros. */
+  readonly packed: Digests;
+  readonly #format: Format;
+  readonly #isKnown: Uint8Array;
+  /** The index of the first piece of each file, and that after the last one. */
+  readonly #pieces: Uint32Array;
+  /** The same among the hashes of piece layers. */
+  readonly #layers: Uint32Array;
+
+  /**
+   * @param lengths Bytes of each file. None is a pad file.
+   * @param packed The digests of all files. Default: none is known.
+   */
+  constructor(lengths: ArrayLike<number>, format: Format, packed?: Digests) {
+    const { version, pieceLength } = format;
+    const { length: count } = lengths;
+    this.lengths = lengths;
+    this.#format = format;
+    this.#isKnown = new Uint8Array(count).fill(packed ? 1 : 0);
+    this.#pieces = new Uint32Array(count + 1);
+    this.#layers = new Uint32Array(count + 1);
+    let [pieces, layers] = [0, 0];
+    for (let i = 0; i < count; i += 1) {
+      const own = Math.ceil((lengths[i] as number) / pieceLength);
+      pieces += own;
+      if (own > 1) layers += own;
+      this.#pieces[i + 1] = pieces;
+      this.#layers[i + 1] = layers;
+    }
+    this.packed = packed ?? {
+      ...(version !== 'v2' && { v1: new Uint8Array(pieces * 20) }),
+      ...(version !== 'v1' && { v2: { roots: new Uint8Array(count * 32), layers: new Uint8Array(layers * 32) } }),
+      missing: [],
     };
-  });
+  }
+
+  has(index: number): boolean {
+    return this.#isKnown[index] === 1;
+  }
+
+  /** The digests of a file, as views. */
+  at(index: number): FileDigests {
+    const { v1, v2 } = this.packed;
+    const [first, end] = [this.#pieces[index] as number, this.#pieces[index + 1] as number];
+    const [layer, layerEnd] = [this.#layers[index] as number, this.#layers[index + 1] as number];
+    return {
+      pieces: v1?.subarray(first * 20, end * 20) ?? NOTHING,
+      root: v2 && end > first ? v2.roots.subarray(index * 32, (index + 1) * 32) : null,
+      layer: v2 && layerEnd > layer ? v2.layers.subarray(layer * 32, layerEnd * 32) : NOTHING,
+    };
+  }
+
+  /** Adds the digests of a file. */
+  set(index: number, { pieces, root, layer }: FileDigests): void {
+    const { v1, v2 } = this.packed;
+    this.#isKnown[index] = 1;
+    v1?.set(pieces, (this.#pieces[index] as number) * 20);
+    if (root) v2?.roots.set(root, index * 32);
+    if (layer.length > 0) v2?.layers.set(layer, (this.#layers[index] as number) * 32);
+  }
+
+  /** The indexes of the files whose digests are not known. */
+  unknown(): Uint32Array {
+    const indexes = new Uint32Array(this.#isKnown.length);
+    let count = 0;
+    for (let i = 0; i < indexes.length; i += 1) if (this.#isKnown[i] === 0) indexes[count++] = i;
+    return indexes.subarray(0, count);
+  }
+
+  /**
+   * Adds the digests of some files, packed in the order of their indexes.
+   *
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if an engine of the caller gave too few or too many
+   */
+  add(indexes: Uint32Array, digests: Digests): void {
+    const { v1, v2 } = this.packed;
+    const lengths = Float64Array.from(indexes, (index) => this.lengths[index] as number);
+    const some = new DigestTable(lengths, this.#format, digests);
+    const [pieces, layers] = [some.#pieces, some.#layers].map((column) => column.at(-1) as number) as [number, number];
+    const has = (bytes: Uint8Array | undefined, size: number) => bytes?.length === size;
+    const hasTrees = () => has(digests.v2?.roots, indexes.length * 32) && has(digests.v2?.layers, layers * 32);
+    if ((v1 && !has(digests.v1, pieces * 20)) || (v2 && !hasTrees()))
+      throw invalidArgument('The engine gave digests of another size than the files have');
+    for (let i = 0; i < indexes.length; i += 1) this.set(indexes[i] as number, some.at(i));
+  }
 }
 
 /** How {@link joinTrees} reads its segments, in bytes. */

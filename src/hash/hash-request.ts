@@ -24,14 +24,19 @@ export function layerCount(
 }
 
 /** The error of a request whose hashes do not fit into memory. */
-export function tooManyHashes({ files, pieceLength }: HashRequest, cause: unknown): MetainfoError {
+export function tooManyHashes(
+  { files, pieceLength }: Pick<HashRequest, 'files' | 'pieceLength'>,
+  cause: unknown,
+): MetainfoError {
   const bytes = Array.from(lengthsOf(files)).reduce((sum, length) => sum + length, 0);
   const message = `The hashes of ${bytes} bytes in pieces of ${pieceLength} do not fit into memory: leave out files (a sparse file may be huge), or choose a larger piece length.`;
   return new MetainfoError('ERR_TOO_LARGE', message, { cause });
 }
 
 /** @throws {MetainfoError} `ERR_TOO_LARGE` when the v1 pieces or the v2 layers are larger than a buffer can be */
-export function requireHashesFit(request: HashRequest): void {
+export function requireHashesFit(
+  request: Pick<HashRequest, 'files' | 'version' | 'pieceLength' | 'paddedFiles'>,
+): void {
   const { files, version, pieceLength, paddedFiles = 0 } = request;
   // Do not go through a million files for what cannot be.
   const isTable = files instanceof RequestedTable;

@@ -90,6 +90,17 @@ export function toRequestedFilesAt<File extends TableFile & PlannedContent>(
   return new RequestedTable(lengths, { ...table.onDisk, ranges }, fileAt);
 }
 
+/** The files of a request from `first` to, but not including, `end`. */
+export function requestedBetween(files: RequestedFiles, first: number, end: number): RequestedFiles {
+  const fileAt = (i: number) => files.at(first + i) as RequestedFile;
+  if (!(files instanceof RequestedTable)) return Array.from({ length: end - first }, (_, i) => fileAt(i));
+  const { ranges } = files.native;
+  const lengths = files.lengths.subarray(first, end);
+  const offsets = ranges?.offsets.subarray(first, end) ?? new Float64Array(lengths.length);
+  const indexes = ranges?.files.subarray(first, end) ?? Uint32Array.from(lengths, (_, i) => first + i);
+  return new RequestedTable(lengths, { ...files.native, ranges: { files: indexes, offsets, lengths } }, fileAt);
+}
+
 /** Bytes that are missing to the end of the last piece of a file. */
 export function bytesToPieceEnd(length: number, pieceLength: number): number {
   return (pieceLength - (length % pieceLength)) % pieceLength;

@@ -1,8 +1,7 @@
 /** Finds the paths of one column in another: on a native thread if there are many. */
 import { type PathColumn, pathBytes } from '../layout/file-table.ts';
 import { latin1Text } from '../platform/node.ts';
-import { addonOrNull } from './addon.ts';
-import { tableResult } from './table-jobs.ts';
+import { addonOrNull, tableResult } from './addon.ts';
 
 /** Comparing fewer paths takes less time than starting a native thread. */
 const MANY_PATHS = 256;

@@ -8,7 +8,7 @@ import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { errnoName } from '../platform/node.ts';
 import { nameText } from '../text/name-bytes.ts';
 import { type Addon, loadAddon, type NativeHashRequest, throwIfKernelError } from './addon.ts';
-import { type Engine, MAX_SHORT, ownEngine, type ShortEngine } from './engine.ts';
+import { type Engine, hashedHere, MAX_SHORT, ownEngine, type ShortEngine } from './engine.ts';
 import {
   type Digests,
   type HashJob,
@@ -19,10 +19,10 @@ import {
   requireHashesFit,
   tooManyHashes,
 } from './hash-request.ts';
-import { hashedHere } from './hashed-here.ts';
 import { bytesToPieceEnd, RequestedTable } from './make-requested-files.ts';
 import { changed, notAFile } from './open-without-links.ts';
 import { withPrivateData } from './private-buffer.ts';
+import { inSteps } from './steps.ts';
 
 /** A failure of native code: see native/binding/errors.cc. */
 interface NativeFailure extends Error {
@@ -58,7 +58,7 @@ export function nativeEngine(): Engine {
       const { sha1, sha256 } = addon.active;
       return sha1 === sha256 ? sha1 : `${sha1}, ${sha256}`;
     },
-    start: (request) => startNativeJob(addon, request),
+    start: inSteps((request) => startNativeJob(addon, request)),
     short: shortEngine(addon),
   });
 }

@@ -5,7 +5,7 @@ import type { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { newBytes, nextRound, uptime } from '../platform/node.ts';
-import { type Engine, ownEngine } from './engine.ts';
+import { type Engine, hashedHere, ownEngine } from './engine.ts';
 import {
   type Digests,
   type HashJob,
@@ -16,13 +16,13 @@ import {
   type RequestedFile,
   tooManyHashes,
 } from './hash-request.ts';
-import { hashedHere } from './hashed-here.ts';
 import { Limiter, Slot } from './limiter.ts';
 import { bytesToPieceEnd, requestedPadFile } from './make-requested-files.ts';
 import { PieceHasher, TreeHasher } from './node-hashers.ts';
 import { openRequested, pathOf, readRange, requireAsRequested, requireNoLinks } from './open-without-links.ts';
 import { withPrivateData } from './private-buffer.ts';
 import { closeRead } from './read.ts';
+import { inSteps } from './steps.ts';
 
 /**
  * The engine that hashes with node:crypto, without the addon. It gives the same digests as {@link nativeEngine} and the same
@@ -42,7 +42,7 @@ import { closeRead } from './read.ts';
  * ```
  */
 export function nodeEngine(): Engine {
-  const start = (request: HashRequest) => new NodeJob(withPrivateData(request));
+  const start = inSteps((request) => new NodeJob(withPrivateData(request)));
   return ownEngine({ name: 'node', kernel: 'node:crypto', start });
 }
 

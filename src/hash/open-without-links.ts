@@ -6,7 +6,15 @@ import { MetainfoError } from '../errors/errors.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { nameText } from '../text/name-bytes.ts';
 import type { RequestedFile } from './engine.ts';
-import { isSameTime, readFully, withinSecond } from './read.ts';
+import { closeRead, isSameTime, readFully, withinSecond } from './read.ts';
+
+/** The memory that a stream is copied to. */
+export interface StreamSink {
+  /** Free memory: at least one byte. */
+  room(): Uint8Array | Promise<Uint8Array>;
+  /** Called when the first `bytes` of the last {@link room} are filled. */
+  filled(bytes: number): void;
+}
 
 const LINK_IN_PATH = 'there is a symbolic link in its path';
 
@@ -68,6 +76,35 @@ export async function requireNoLinks({ fd }: FileHandle, file: RequestedFile): P
 export async function readRange(handle: FileHandle, into: Uint8Array, position: number, path: string): Promise<void> {
   const bytes = await readFully(handle, into, position);
   if (bytes < into.length) throw changed(path, `it ended at byte ${position + bytes}`);
+}
+
+/**
+ * Copies a file of a request to a sink.
+ *
+ * @param signal Ends it early.
+ * @returns The bytes of the file.
+ * @throws {MetainfoError} as {@link openRequested}
+ */
+export async function copyRequested(file: RequestedFile, sink: StreamSink, signal: AbortSignal): Promise<number> {
+  const path = pathOf(file);
+  const handle = await openRequested(file);
+  try {
+    await requireAsRequested(handle, file);
+    await requireNoLinks(handle, file);
+    for (let at = 0; at < file.length && !signal.aborted; ) {
+      const room = await sink.room();
+      const part = room.subarray(0, file.length - at);
+      await readRange(handle, part, at, path);
+      sink.filled(part.length);
+      at += part.length;
+    }
+    await requireAsRequested(handle, file);
+    return file.length;
+  } catch (error) {
+    throw fromSystemError(error, path, 'read');
+  } finally {
+    await closeRead(handle);
+  }
 }
 
 /** The error of a path that is no file. */

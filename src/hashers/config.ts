@@ -2,10 +2,11 @@
 import path from 'node:path';
 import { define, type Infer, optional, type Struct, type } from 'superstruct';
 import { shown } from '../errors/errors.ts';
+import { Flag } from '../errors/guard.ts';
 import { MAX_THREADS } from '../hash/hash-request.ts';
 import { BLOCK_SIZE, isPowerOfTwo, MAX_PIECE_LENGTH } from '../layout/piece-length.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
-import { maybe, RootPath, valueStruct } from '../model/primitives.ts';
+import { coded, maybe, RootPath } from '../model/primitives.ts';
 
 // Each struct has the name of the issue code that it reports.
 
@@ -20,8 +21,7 @@ const paths: Struct<readonly string[], null> = define('paths', (value, { path: a
   });
 });
 
-const threads = valueStruct<number>('threads', `1 to ${MAX_THREADS}`, (value) => isWhole(value, 1, MAX_THREADS));
-const progress = valueStruct<boolean>('progress', 'true or false', (value) => typeof value === 'boolean');
+const threads = coded<number>('threads', `1 to ${MAX_THREADS}`, (value) => isWhole(value, 1, MAX_THREADS));
 
 /** The limit must be at least one read. */
 const memoryLimit: Struct<number, null> = define('memory_limit', (value, { branch }) => {
@@ -31,14 +31,14 @@ const memoryLimit: Struct<number, null> = define('memory_limit', (value, { branc
   return isWhole(value, least, Number.MAX_SAFE_INTEGER) || message;
 });
 
-const powerOfTwo = (name: string, least: number): Struct<number, null> =>
-  valueStruct<number>(
+const powerOfTwo = (name: 'piece_length' | 'read_size', least: number): Struct<number, null> =>
+  coded<number>(
     name,
     `a power of two${least > 1 ? ` of at least ${least}` : ''}`,
     (value) => isPowerOfTwo(value) && value >= least && value <= MAX_PIECE_LENGTH,
   );
 
-const anySize = valueStruct<number>('read_size', 'a size from 1', (value) => isWhole(value, 1, MAX_PIECE_LENGTH));
+const anySize = coded<number>('read_size', 'a size from 1', (value) => isWhole(value, 1, MAX_PIECE_LENGTH));
 
 const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, null>) =>
   type({
@@ -59,7 +59,7 @@ const fieldsOf = (pieceLength: Struct<number, null>, readSize: Struct<number, nu
      *
      * @default false
      */
-    progress: optional(progress),
+    progress: optional(Flag),
     /**
      * Bytes of a read. For v2 and hybrid, a power of two of at least 16 KiB.
      *

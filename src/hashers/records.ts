@@ -4,22 +4,32 @@ import { open } from 'node:fs/promises';
 import { enums, type Infer, refine, type Struct, string, type } from 'superstruct';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { checkedPath, checkOptions, invalidArgument, type OptionStructs, Signal, Unchecked } from '../errors/guard.ts';
+import {
+  checkedPath,
+  checkOptions,
+  expected,
+  invalidArgument,
+  isSize,
+  type OptionStructs,
+  Signal,
+  Size,
+  Unchecked,
+} from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { notAFile } from '../hash/open-without-links.ts';
 import { closeRead, readFully } from '../hash/read.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { ByteLength, type FieldStructs, valueStruct } from '../model/primitives.ts';
+import type { FieldStructs } from '../model/primitives.ts';
 import { isUint8Array, newBytes } from '../platform/node.ts';
 
-const Bytes = valueStruct<Uint8Array>('bytes', 'a Uint8Array', isUint8Array);
+const Bytes = expected<Uint8Array>('a Uint8Array', isUint8Array);
 const chunkFields = type({
   /** The path of the file. */
   path: string(),
   /** The bytes. */
   chunk: Bytes,
   /** The index of the chunk in the file, from 0. */
-  idx: ByteLength,
+  idx: Size,
 });
 const hashFields = type({
   /** `block`: SHA-256 of at most 16 KiB; `v1_piece`: SHA-1; `v2_piece`: the root over a piece's blocks (BEP 52). */
@@ -29,7 +39,7 @@ const hashFields = type({
   /** 20 bytes for `v1_piece`, else 32. */
   hash: Bytes,
   /** The index of the piece in the torrent (v1), or of the block or piece in its file (v2). */
-  idx: ByteLength,
+  idx: Size,
 });
 
 /** Some bytes of a file, such as a block of 16 KiB. */
@@ -57,7 +67,7 @@ export function hashProblem(value: unknown): string | null {
   if (typeof name !== 'string') return `expected a path, got ${shown(name)}`;
   if (!isUint8Array(hash) || hash.length !== HASH_SIZES[type])
     return `expected a hash of ${HASH_SIZES[type]} bytes, got ${shown(hash)}`;
-  return Number.isSafeInteger(idx) && (idx as number) >= 0 ? null : `expected an idx from 0, got ${shown(idx)}`;
+  return isSize(idx) ? null : `expected an idx from 0, got ${shown(idx)}`;
 }
 
 /** Options of {@link iterBlocks}. */

@@ -1,6 +1,6 @@
 /** Runs the hash jobs of one job as a group: they fail, are cancelled and report progress together. */
 import { hashingCancelled } from '../errors/cancel.ts';
-import type { Engine } from '../hash/engine.ts';
+import type { Engine, Retrying } from '../hash/engine.ts';
 import type { Digests, HashJob, HashRequest } from '../hash/hash-request.ts';
 import { allowListeners } from '../platform/node.ts';
 
@@ -14,6 +14,8 @@ export interface GroupProgress {
   file: string;
   /** Jobs of this process that go first while every running hash job of the group waits for a thread; else 0. */
   queued: number;
+  /** See {@link JobProgress}. */
+  retrying?: Retrying;
 }
 
 /** A group of hash jobs. The first failure cancels the others and is the failure of the group. */
@@ -95,10 +97,12 @@ export class JobGroup {
 
   progress(): GroupProgress {
     const running = Array.from(this.#running, ([job, isNamed]) => ({ ...job.progress(), isNamed }));
+    const retrying = running.find((job) => job.retrying)?.retrying;
     return {
       bytes: running.reduce((sum, { bytes }) => sum + bytes, this.#hashedBytes),
       namedBytes: running.reduce((sum, { bytes, isNamed }) => sum + (isNamed ? bytes : 0), this.#namedBytes),
       file: this.#newest?.nameOf(this.#newest.job.progress().fileIndex) ?? '',
+      ...(retrying && { retrying }),
       queued: running.length === 0 ? 0 : Math.min(...running.map(({ queued }) => queued)),
     };
   }

@@ -1,7 +1,7 @@
 /** Tells what this process does now, and what it has done so far. */
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { loadedAddon } from '../hash/addon.ts';
-import { hashedHere } from '../hash/hashed-here.ts';
+import { hashedHere } from '../hash/engine.ts';
 import { nodeEngineUse } from '../hash/node.ts';
 import { jobLimiter } from './job-limiter.ts';
 import { counts } from './track.ts';

@@ -1,5 +1,8 @@
 /** Draws the progress bar of a job. */
 import cliTruncate from 'cli-truncate';
+import type { Retrying } from '../hash/engine.ts';
+import { variable } from '../platform/node.ts';
+import { processView } from '../platform/process.ts';
 import { formatBytes, formatDuration } from '../text/format.ts';
 import { printable } from '../text/printable.ts';
 
@@ -22,6 +25,8 @@ export interface BarState {
   rate?: number;
   /** Jobs that go first. */
   queued?: number;
+  /** A file that is read again after a pause. */
+  retrying?: Retrying;
   /** The jobs of a command that does many: they replace the percentage. */
   jobs?: JobCounts | undefined;
 }
@@ -59,7 +64,7 @@ const GAP = '  ';
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Shows a bar with rate and remaining time on a terminal; on another stream, writes a line every five seconds. */
-export function progressBar(stream: BarStream = process.stderr): ProgressBar {
+export function progressBar(stream: BarStream = processView().stderr): ProgressBar {
   let drawn = false;
   let lastLine = Number.NEGATIVE_INFINITY;
   return {
@@ -82,7 +87,7 @@ export function progressBar(stream: BarStream = process.stderr): ProgressBar {
 
 /** The width of a terminal: `COLUMNS` can make the lines shorter, and stands in for a terminal that does not tell. */
 function columnsOf({ columns }: BarStream): number {
-  const widths = [columns, Number(process.env['COLUMNS'])].filter((width) => width !== undefined && width > 0);
+  const widths = [columns, Number(variable('COLUMNS'))].filter((width) => width !== undefined && width > 0);
   return widths.length === 0 ? 80 : Math.min(...(widths as number[]));
 }
 
@@ -103,7 +108,7 @@ function lineText(state: BarState, columns: number): string {
 
 /** The parts of a line, in their order on it. */
 function figures(state: BarState, kept: readonly (typeof PARTS)[number][], columns = 80): string[] {
-  const { arrivedBytes: bytes = state.bytes, seconds, queued = 0, jobs } = state;
+  const { arrivedBytes: bytes = state.bytes, seconds, queued = 0, retrying, jobs } = state;
   const { rate = seconds > 0 ? bytes / seconds : 0 } = state;
   const total = state.totalGrows ? null : state.totalBytes;
   const all = total ?? state.likelyBytes ?? null;
@@ -117,6 +122,7 @@ function figures(state: BarState, kept: readonly (typeof PARTS)[number][], colum
     [null, jobs ? jobsText(jobs) : share === null ? '' : `${Math.floor(share * 100)} %`.padStart(5)],
     ['failed', jobs && jobs.failed > 0 ? `${jobs.failed} failed` : ''],
     ['bytes', `${formatBytes(bytes)}${ofTotal}`],
+    [null, retrying ? `${retrying.code}: reading again in ${retrying.seconds} s` : ''],
     ['rate', waiting(queued) || (rate >= LEAST_RATE ? `${formatBytes(Math.round(rate))}/s` : '')],
     ['left', left === null ? '' : `${formatDuration(left)} left`],
   ];

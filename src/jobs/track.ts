@@ -63,12 +63,15 @@ export interface Job {
   describe(facts: Partial<JobFacts>): void;
 }
 
-/** Tells a job the facts of the content of a layout. */
-export function describeLayout(
-  job: Job,
-  { version, files }: { version: JobFacts['version']; files: { totalLength: number; length: number } },
-): void {
-  job.describe({ version, bytes: Number.isNaN(files.totalLength) ? null : files.totalLength, files: files.length });
+/** The facts of the content of a layout. */
+export function factsOfLayout({
+  version,
+  files: { totalLength, hasAllLengths, length },
+}: {
+  version: JobFacts['version'];
+  files: { totalLength: number; hasAllLengths: boolean; length: number };
+}): JobFacts {
+  return { version, bytes: hasAllLengths ? totalLength : null, files: length };
 }
 
 /** The facts of the content of a torrent. */

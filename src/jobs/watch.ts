@@ -2,8 +2,10 @@
 import { AbortError, onAbort, throwIfAborted } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, Signal } from '../errors/guard.ts';
+import type { Retrying } from '../hash/engine.ts';
 import type { Digests, HashJob } from '../hash/hash-request.ts';
 import { uptime } from '../platform/node.ts';
+import { loadProgressBar } from './load.ts';
 import type { ProgressBar } from './progress-bar.ts';
 
 /** The progress of a job. */
@@ -25,6 +27,8 @@ export interface Progress {
   seconds: number;
   /** Jobs of this process that go first while this one waits for a thread; 0 while it has one. */
   queued: number;
+  /** While the job waits before a further attempt to read a file that could not be read. */
+  retrying?: Retrying;
 }
 
 /** Options of every job. */
@@ -67,8 +71,8 @@ export function runningJob(job: HashJob, { totalBytes, nameOf }: JobContent): Ru
   return {
     done: job.done,
     progress: () => {
-      const { bytes, fileIndex, queued } = job.progress();
-      return { bytes, totalBytes, file: nameOf(fileIndex), queued };
+      const { fileIndex, ...progress } = job.progress();
+      return { ...progress, totalBytes, file: nameOf(fileIndex) };
     },
     cancel: () => job.cancel(),
   };
@@ -145,7 +149,7 @@ class Reporter {
 
   async #loadBar(): Promise<void> {
     try {
-      const { progressBar } = await import('./progress-bar.ts');
+      const { progressBar } = await loadProgressBar();
       this.#bar = progressBar();
     } catch {
       // If the module does not load, or there is no terminal as in browsers, the job goes on without a bar.

@@ -225,7 +225,7 @@ function holds({ columns }: DiskFiles, text: string): boolean {
 }
 
 /** The sum of lengths. A file of unknown length counts as empty. */
-export function sumOf(lengths: Float64Array): number {
+export function sumOf(lengths: ArrayLike<number>): number {
   let sum = 0;
   // An index, because an iterator takes ten times as long, and there may be millions.
   for (let i = 0; i < lengths.length; i += 1) sum += lengths[i] || 0;

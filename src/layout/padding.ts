@@ -1,6 +1,6 @@
 /** Pad files (BEP 47): recognizing, checking and adding them; `native/core/table/file_encoder.cc` adds them for many files. */
 import type { Struct } from 'superstruct';
-import { checkArgument, checkOptions, expected, Flag, type OptionStructs, oneOf } from '../errors/guard.ts';
+import { checkArgument, checkOptions, expected, Flag, isSize, type OptionStructs, oneOf } from '../errors/guard.ts';
 import { checkPieceLength } from './piece-length.ts';
 
 /** An entry of a v1 file list, with the fields that padding depends on. */
@@ -115,9 +115,7 @@ export const PADDING_DEFAULTS = { tailPad: true, padNames: 'libtorrent' } as con
 const File = expected<PaddedFile>('a file whose attr is a string, null or absent', () => false);
 const Files = expected<readonly PaddedFile[]>(
   'a list of files with a length and a path',
-  (value) =>
-    Array.isArray(value) &&
-    value.every((file) => Number.isSafeInteger(file?.length) && file.length >= 0 && Array.isArray(file.path)),
+  (value) => Array.isArray(value) && value.every((file) => isSize(file?.length) && Array.isArray(file.path)),
 );
 export const PAD_NAMES: Struct<PadNames, null> = oneOf('libtorrent', 'unique');
 const PADDING: OptionStructs<PaddingOptions> = { tailPad: Flag, padNames: PAD_NAMES };

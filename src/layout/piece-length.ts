@@ -43,14 +43,14 @@ export function choosePieceLength(totalSize: number): number {
 
 /** @throws {MetainfoError} `ERR_PIECE_LENGTH` when the value is not a piece length of that version */
 export function checkPieceLength(pieceLength: unknown, version: 'v1' | 'v2' | 'hybrid'): number {
-  const refuse = (expected: string) =>
+  const lengthError = (expected: string) =>
     new MetainfoError(
       'ERR_PIECE_LENGTH',
       `A piece length for ${version} must be ${expected}, not ${shown(pieceLength)}.`,
     );
-  if (!isPowerOfTwo(pieceLength)) throw refuse('a power of two');
-  if (version !== 'v1' && pieceLength < BLOCK_SIZE) throw refuse(`at least 16 KiB (${BLOCK_SIZE})`);
-  if (pieceLength > MAX_PIECE_LENGTH) throw refuse(`at most 2 GiB (${MAX_PIECE_LENGTH})`);
+  if (!isPowerOfTwo(pieceLength)) throw lengthError('a power of two');
+  if (version !== 'v1' && pieceLength < BLOCK_SIZE) throw lengthError(`at least 16 KiB (${BLOCK_SIZE})`);
+  if (pieceLength > MAX_PIECE_LENGTH) throw lengthError(`at most 2 GiB (${MAX_PIECE_LENGTH})`);
   return pieceLength;
 }
 

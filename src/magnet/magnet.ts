@@ -347,7 +347,7 @@ export function formatMagnet(magnet: Partial<Magnet>): string {
       return formatChecked(checked);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw refuse('the magnet link would be longer than a string can be');
+      throw magnetError('the magnet link would be longer than a string can be');
     }
   });
 }
@@ -381,7 +381,7 @@ function formatChecked(magnet: Partial<Magnet>): string {
     parameters.push(
       `xt=urn:btmh:${MULTIHASH}${checked(infohashV2, (hash) => parseHashV2(MULTIHASH + hash), 'infohashV2')}`,
     );
-  if (parameters.length === 0) throw refuse('a magnet link needs infohashV1 or infohashV2');
+  if (parameters.length === 0) throw magnetError('a magnet link needs infohashV1 or infohashV2');
   if (displayName != null) add('dn', displayName);
   if (length != null)
     parameters.push(`xl=${checked(String(length), (text) => parseWhole(text, Number.MAX_SAFE_INTEGER), 'length')}`);
@@ -399,7 +399,7 @@ function formatChecked(magnet: Partial<Magnet>): string {
   }
   for (const [key, value] of extra ?? []) {
     const isKnown = KNOWN.test(key) && !(/^xt/i.test(key) && !/^urn:bt[im]h:/i.test(value));
-    if (isKnown) throw refuse(`extra cannot hold ${shown(key)}: it has a field of its own`);
+    if (isKnown) throw magnetError(`extra cannot hold ${shown(key)}: it has a field of its own`);
     add(key, value);
   }
   return `magnet:?${parameters.join('&')}`;
@@ -421,10 +421,10 @@ function encode(text: string): string {
 
 function checked<T>(text: string, read: (text: string) => T | null, what: string): T {
   const value = read(text);
-  if (value === null) throw refuse(`${what} cannot be ${shown(text)} in a magnet link`);
+  if (value === null) throw magnetError(`${what} cannot be ${shown(text)} in a magnet link`);
   return value;
 }
 
-function refuse(problem: string): MetainfoError {
+function magnetError(problem: string): MetainfoError {
   return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
 }

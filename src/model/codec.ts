@@ -7,24 +7,9 @@ import { fileList, fileTree } from './files-codec.ts';
 import { HashList } from './hash-list.ts';
 import { layersOf } from './input.ts';
 import type { Issues } from './issues.ts';
+import { IN_INFO, TOP } from './keys.ts';
 import type { PieceLayers } from './piece-layers.ts';
-import {
-  date,
-  decodeHashes,
-  decodeMap,
-  hashes,
-  infohashList,
-  integer,
-  nodes,
-  privateFlag,
-  shownText,
-  size,
-  text,
-  textList,
-  tiers,
-  url,
-  urlList,
-} from './value-fields.ts';
+import { decodeHashes, decodeMap, hashes, integer, shownText, size, text, tiers } from './value-fields.ts';
 
 /** libtorrent ignores a value that is not a dictionary, but refuses a layer that is invalid, except in v1, where it reads none. */
 const pieceLayers = (isRead: boolean) =>
@@ -55,15 +40,13 @@ function decodeLayers(map: BencodeMap, issues: Issues): PieceLayers {
   return layers;
 }
 
+const { name, ...otherKeys } = IN_INFO;
+
 /** The fields of the info dictionaries of all versions. */
 export const INFO = {
-  name: { ...text('name'), lenient: false },
+  name,
   nameUtf8: text('name.utf-8'),
-  source: text('source'),
-  private: privateFlag,
-  similar: infohashList('similar'),
-  collections: textList('collections'),
-  updateUrl: url('update-url'),
+  ...otherKeys,
   pieceLength: integer('piece length'),
   pieces: hashes('pieces', 20),
   length: size('length'),
@@ -79,15 +62,10 @@ export const INFO_UTF8 = { ...INFO, name: text('name') };
 export const TORRENT = {
   announce: shownText('announce'),
   announceList: tiers('announce-list'),
-  comment: shownText('comment'),
-  createdBy: shownText('created by'),
-  creationDate: date('creation date'),
+  ...TOP,
   pieceLayers: pieceLayers(true),
-  urlList: urlList('url-list'),
-  httpseeds: urlList('httpseeds'),
-  nodes,
-  similar: infohashList('similar'),
-  collections: textList('collections'),
+  similar: IN_INFO.similar,
+  collections: IN_INFO.collections,
 };
 
 /** The same in a v1 torrent. */

@@ -2,8 +2,8 @@
 import { type BencodeMap, type BencodeValue, keyBytes } from '../bencode/value.ts';
 import { decodeFields } from './field.ts';
 import { checkComponent, checkLength, checkSymlink, EMPTY_TREE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
-import type { FileTreeItem, FlatFile, Mutable } from './flat-tree.ts';
 import type { Issues } from './issues.ts';
+import type { FileTreeItem, FlatFile, Mutable } from './lazy/flat-tree.ts';
 import { decodeMap, textOf } from './value-fields.ts';
 
 /** Decodes a `file tree`. Returns undefined when the root or an entry does not decode. */

@@ -1,5 +1,4 @@
 /** One field between a model and bencode, and dictionaries of such fields. */
-import { ownBytes } from '../bencode/copy.ts';
 import type { BencodeMap, BencodeValue, Encodable } from '../bencode/value.ts';
 import { nearest } from '../errors/guard.ts';
 import type { InputContext } from './input.ts';
@@ -52,8 +51,8 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
     const entry = known.get(key);
     if (!entry) {
       extra ??= new Map();
-      // A caller gets it, and it may be a view of the whole torrent.
-      extra.set(key, ownBytes(value));
+      // Its bytes are views of the torrent: `readOnly` gives callers copies.
+      extra.set(key, value);
       continue;
     }
     const { severity, lenient } = issues;

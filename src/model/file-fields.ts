@@ -5,9 +5,10 @@ import { unsafeComponent } from '../layout/safe-path.ts';
 import { isUint8Array, isUtf8, latin1Text } from '../platform/node.ts';
 import { decodeFields, type Field } from './field.ts';
 import type { FileItem } from './file-item.ts';
-import type { FileTreeItem, Mutable } from './flat-tree.ts';
 import { textsOf } from './input.ts';
 import type { Issues } from './issues.ts';
+import type { FileTreeItem, Mutable } from './lazy/flat-tree.ts';
+import { MAX_COMPONENTS } from './limits.ts';
 import { decodeList, decodeMap, decodeText, root, size, textList } from './value-fields.ts';
 
 /** BEP 47 flags. Latin-1 represents any byte without loss. */
@@ -29,6 +30,8 @@ const pathList = (key: string, { lenient = false } = {}): Field<string[]> => ({
   lenient,
   decode: (value, issues) => {
     const parts = decodeList(value, issues, decodeComponent);
+    const message = () => `expected at most ${MAX_COMPONENTS} components, got ${parts?.length}`;
+    if (parts && parts.length > MAX_COMPONENTS) issues.add('deep_path', [], message, issues.rules.ignoredByClients);
     return parts?.length === 0 ? issues.add('required', [], 'expected at least one component, got none') : parts;
   },
   coerce: textsOf,

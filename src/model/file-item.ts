@@ -2,13 +2,13 @@
 import { define, type Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
 import { shown } from '../errors/errors.ts';
+import { isSize } from '../errors/guard.ts';
 import { type PaddedFile, padsIn } from '../layout/padding.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isMap } from '../platform/node.ts';
 import { FILE_ITEM } from './file-fields.ts';
 import type { InfoDictHybridCreate } from './info-dict.ts';
-import { fileOf, filesOf, isDictionary } from './input.ts';
-import { withInput } from './input-struct.ts';
+import { fileOf, filesOf, isDictionary, withInput } from './input.ts';
 
 /** An entry of a v1 `files` list (BEP 3; `attr` and links by BEP 47). */
 export interface FileItem extends PaddedFile {
@@ -23,7 +23,7 @@ export interface FileItem extends PaddedFile {
 /** Checks an entry of a v1 list. superstruct's `create` accepts decoded dictionaries, on-disk keys and property names. */
 export const FileItem: Struct<FileItem, null> = withInput(
   define<FileItem>('file', (value) => {
-    const problem = problemOf(value);
+    const problem = fileProblem(value);
     return problem === null || `in a file: ${problem}`;
   }),
   fileOf(FILE_ITEM),
@@ -38,7 +38,7 @@ export const FileList: Struct<readonly FileItem[], null> = withInput(
     if (!Array.isArray(value)) return `expected a list of files, got ${shown(value)}`;
     if (value.length === 0) return 'expected at least one file, got an empty list';
     for (const [index, file] of value.entries()) {
-      const problem = problemOf(file);
+      const problem = fileProblem(file);
       if (problem) return `item ${index}: ${problem}`;
     }
     return true;
@@ -46,7 +46,7 @@ export const FileList: Struct<readonly FileItem[], null> = withInput(
   filesOf(FILE_ITEM),
 );
 
-function problemOf(file: unknown): string | null {
+function fileProblem(file: unknown): string | null {
   const problem = entryProblem(file);
   if (problem) return problem;
   const { path, pathUtf8, attr } = file as FileItem;
@@ -62,8 +62,7 @@ function problemOf(file: unknown): string | null {
 export function entryProblem(file: unknown): string | null {
   if (!isDictionary(file) || isMap(file)) return `expected a file, got ${shown(file)}`;
   const { length, attr, symlinkPath, extra } = file as Partial<FileItem>;
-  if (!Number.isSafeInteger(length) || (length as number) < 0)
-    return `expected a length of 0 or more, got ${shown(length)}`;
+  if (!isSize(length)) return `expected a length of 0 or more, got ${shown(length)}`;
   if (attr != null && typeof attr !== 'string') return `expected attr to be text, got ${shown(attr)}`;
   if (extra !== undefined && !isMap(extra)) return `expected extra to be a Map, got ${shown(extra)}`;
   const ofTarget = symlinkPath == null ? null : pathProblem('symlinkPath', symlinkPath);

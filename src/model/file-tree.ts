@@ -6,12 +6,17 @@ import { unsafeComponent } from '../layout/safe-path.ts';
 import { isMap } from '../platform/node.ts';
 import { FILE_TREE_ITEM } from './file-fields.ts';
 import { entryProblem } from './file-item.ts';
-import { type FileTreeItem, type FlatFile, flattenTree, type FileTree as Tree, unflattenTree } from './flat-tree.ts';
-import { treeOf } from './input.ts';
-import { withInput } from './input-struct.ts';
+import { treeOf, withInput } from './input.ts';
+import {
+  type FileTreeItem,
+  type FlatFile,
+  flattenTree,
+  type FileTree as Tree,
+  unflattenTree,
+} from './lazy/flat-tree.ts';
 import { MAX_TREE_DEPTH } from './limits.ts';
 
-export { type FileTreeItem, type FlatFile, flattenTree, sortTree, unflattenTree } from './flat-tree.ts';
+export { type FileTreeItem, type FlatFile, flattenTree, sortTree, unflattenTree } from './lazy/flat-tree.ts';
 
 /**
  * A folder: a Map from each name to another tree. A file is a tree with the single key `''` and a {@link FileTreeItem}. Names
@@ -35,7 +40,7 @@ export const FileTree: Struct<FileTree, null> & {
   withInput(
     define<FileTree>('fileTree', (value) => {
       if (!(value instanceof Map)) return `expected a file tree, got ${shown(value)}`;
-      return problemOf(value as FileTree) ?? true;
+      return treeProblem(value as FileTree) ?? true;
     }),
     treeOf(FILE_TREE_ITEM),
   ),
@@ -48,7 +53,7 @@ const Files = iterable<FlatFile>('a list of files');
 function flatten(tree: FileTree): FlatFile[] {
   checkArgument('tree', tree, AnyTree);
   return readSafely('tree', () => {
-    const problem = tree.size === 0 ? null : problemOf(tree);
+    const problem = tree.size === 0 ? null : treeProblem(tree);
     if (problem) throw invalidArgument(`tree: ${problem}`);
     return flattenTree(tree);
   });
@@ -68,7 +73,7 @@ function unflatten(files: Iterable<FlatFile>): FileTree {
   });
 }
 
-function problemOf(tree: FileTree): string | null {
+function treeProblem(tree: FileTree): string | null {
   if (tree.size === 0) return 'expected at least one file, got an empty tree';
   if (tree.has('')) return 'expected a name at the root of the tree, got an empty one';
   // The bound on the depth also ends a tree that contains itself.

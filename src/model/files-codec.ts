@@ -11,10 +11,10 @@ import { decodeTree } from './decode-tree.ts';
 import { encodeFields, type Field } from './field.ts';
 import { checkCount, decodeFileItem, decodeFileList, FILE_ITEM, FILE_TREE_ITEM } from './file-fields.ts';
 import type { FileItem } from './file-item.ts';
-import type { FlatFile } from './flat-tree.ts';
 import { filesOf, treeOf } from './input.ts';
 import type { Issues } from './issues.ts';
-import { readUsualItem, readUsualTree } from './usual-files.ts';
+import type { FlatFile } from './lazy/flat-tree.ts';
+import { readUsualItem, readUsualTree } from './lazy/usual-files.ts';
 
 /** Tells the decoder to check the bytes of file lists and trees without building values from them. */
 export const RAW = { within: 'info', keys: new Set(['files', 'file tree']) };

@@ -14,8 +14,7 @@ import {
   V2_BASE_FIELDS,
   V2_FIELDS,
 } from './info-fields.ts';
-import { fromInput, type InputContext, isDictionary } from './input.ts';
-import { withInput } from './input-struct.ts';
+import { fromInput, type InputContext, isDictionary, withInput } from './input.ts';
 import { Issues } from './issues.ts';
 import { requireContext, type ValidationContext } from './profile.ts';
 import { duplicatePaths } from './rules/duplicate-paths.ts';

@@ -1,23 +1,12 @@
 /** The fields of the info dictionaries as structs, without the rules that the models add. */
 import { assign, is, nullable, optional, type Struct, type } from 'superstruct';
+import { Size } from '../errors/guard.ts';
 import { FileList } from './file-item.ts';
 import { FileTree } from './file-tree.ts';
-import {
-  ByteLength,
-  Extra,
-  Flag,
-  hashList,
-  Infohash,
-  list,
-  maybe,
-  sparse,
-  Text,
-  TextList,
-  Url,
-  V1PieceLength,
-  V2PieceLength,
-  Whole,
-} from './primitives.ts';
+import { IN_INFO, READ, structsOf } from './keys.ts';
+import { Extra, hashList, maybe, sparse, Text, V1PieceLength, V2PieceLength, Whole } from './primitives.ts';
+
+const { name: _, ...otherKeys } = structsOf(IN_INFO, READ);
 
 /** Fields of every info dictionary. */
 const common = type({
@@ -25,16 +14,7 @@ const common = type({
   name: maybe(Text),
   /** The name to show (`name.utf-8`), where an old creator wrote `name` in another encoding. */
   nameUtf8: maybe(Text),
-  /** The source tag: a different one gives the same files a different infohash. */
-  source: maybe(Text),
-  /** Whether only the trackers may announce peers (BEP 27). */
-  private: maybe(Flag),
-  /** Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38). */
-  similar: maybe(list(Infohash)),
-  /** Collections whose torrents may hold the same files (BEP 38). */
-  collections: maybe(TextList),
-  /** The URL of a newer torrent (BEP 39). */
-  updateUrl: maybe(Url),
+  ...otherKeys,
   /** Unknown keys: keys with one character per byte, values as the decoder gives them. */
   extra: optional(Extra),
 });
@@ -48,7 +28,7 @@ export const V1_BASE_FIELDS = assign(
     /** SHA-1 of each piece, 20 bytes each. */
     pieces: maybe(hashList(20)),
     /** The length of a single file in bytes. */
-    length: maybe(ByteLength),
+    length: maybe(Size),
     /** The files of a folder, pad files included. */
     files: maybe(FileList),
   }),

@@ -1,13 +1,21 @@
 /** Copies fields that callers give out of plain objects and Maps, whose keys may be on-disk keys or property names. */
-import { copyOfValue } from '../bencode/copy.ts';
-import { type BencodeMap, type BencodeValue, keyBytes, RawBencode, textOrNull, toKey } from '../bencode/value.ts';
-import { shown } from '../errors/errors.ts';
+import { Struct } from 'superstruct';
+import {
+  type BencodeMap,
+  type BencodeValue,
+  copyOfValue,
+  keyBytes,
+  RawBencode,
+  textOrNull,
+  toKey,
+} from '../bencode/value.ts';
+import { type Issue, shown } from '../errors/errors.ts';
 import { suggestName } from '../errors/guard.ts';
 import { hexText, isDate, isMap, isUint8Array, latin1Text, utf8Text } from '../platform/node.ts';
 import { type Field, keysOf } from './field.ts';
-import { type FileTree, type FileTreeItem, type Mutable, sortTree } from './flat-tree.ts';
 import { HashList } from './hash-list.ts';
-import type { Issues } from './issues.ts';
+import { Issues } from './issues.ts';
+import { type FileTree, type FileTreeItem, type Mutable, sortTree } from './lazy/flat-tree.ts';
 import { MAX_TREE_DEPTH } from './limits.ts';
 
 /** The path of an input value, and the collector of issues. */
@@ -203,4 +211,30 @@ export function hashesOf(value: unknown, hashSize: 20 | 32): unknown {
   const packed = isUint8Array(value) && value.length % hashSize === 0;
   const listed = Array.isArray(value) && value.every((hash) => isUint8Array(hash) && hash.length === hashSize);
   return packed || listed ? new HashList(value as Uint8Array | Uint8Array[], hashSize) : value;
+}
+
+/**
+ * Lets superstruct's `create` accept the input of callers. Errors that the conversion reports are failures of the struct.
+ *
+ * @param convert Returns what it does not convert unchanged, for the struct to check.
+ */
+export function withInput<T, S>(
+  struct: Struct<T, S>,
+  convert: (value: unknown, context: InputContext) => unknown,
+): Struct<T, S> {
+  const found = new WeakMap<object, readonly Issue[]>();
+  return new Struct<T, S>({
+    ...struct,
+    coercer(value, context) {
+      const issues = new Issues();
+      const result: unknown = struct.coercer(convert(value, { path: [], issues }), context);
+      if (issues.hasErrors) found.set(result as object, issues.errors());
+      return result;
+    },
+    *validator(value, context) {
+      for (const { code, path, message } of found.get(value as object) ?? [])
+        yield { refinement: code, path: [...context.path, ...path], message };
+      yield* struct.validator(value, context);
+    },
+  });
 }

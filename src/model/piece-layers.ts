@@ -2,8 +2,7 @@
 import { define, type Struct } from 'superstruct';
 import { shown, toHex } from '../errors/errors.ts';
 import { HashList } from './hash-list.ts';
-import { layersOf } from './input.ts';
-import { withInput } from './input-struct.ts';
+import { layersOf, withInput } from './input.ts';
 import type { Torrent } from './torrent/torrent.ts';
 
 /**

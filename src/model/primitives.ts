@@ -1,24 +1,18 @@
 /** Structs of single values, which the models are made of. */
 import { array, type Context, define, dynamic, is, nullable, optional, refine, Struct } from 'superstruct';
 import type { BencodeMap } from '../bencode/value.ts';
+import type { IssueCode } from '../errors/codes.ts';
 import { shown } from '../errors/errors.ts';
-import { pathOrNull } from '../errors/guard.ts';
+import { DateTime, expected, mismatch, pathOrNull } from '../errors/guard.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
-import { isDate, isMap, isUint8Array } from '../platform/node.ts';
+import { isMap, isUint8Array } from '../platform/node.ts';
 import { HashList, type HashSize } from './hash-list.ts';
 
-/** A size in bytes: a safe integer of at least 0. */
-export const ByteLength = valueStruct<number>(
-  'byteLength',
-  'a whole number from 0 to 2^53 - 1',
-  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-);
-
 /** The piece length of v1: a power of two. BEP 3 allows others, but creators use none. */
-export const V1PieceLength = valueStruct<number>('piece_length', 'a power of two', isPowerOfTwo);
+export const V1PieceLength = coded<number>('piece_length', 'a power of two', isPowerOfTwo);
 
 /** The piece length of v2 and hybrid: a power of two of at least 16 KiB (BEP 52). */
-export const V2PieceLength = valueStruct<number>(
+export const V2PieceLength = coded<number>(
   'piece_length',
   `a power of two of at least ${BLOCK_SIZE}`,
   (value) => isPowerOfTwo(value) && value >= BLOCK_SIZE,
@@ -32,11 +26,7 @@ export const hashList = (hashSize: HashSize): Struct<HashList, null> =>
   });
 
 /** The infohash of another torrent: 20 bytes, or 32 of a v2 torrent (BEP 38). */
-export const Infohash = valueStruct<Uint8Array>(
-  'similar',
-  'an infohash of 20 or 32 bytes, or its hexadecimal',
-  isInfohash,
-);
+export const Infohash = coded<Uint8Array>('similar', 'an infohash of 20 or 32 bytes, or its hexadecimal', isInfohash);
 
 export function isInfohash(value: unknown): value is Uint8Array {
   return isUint8Array(value) && (value.length === 20 || value.length === 32);
@@ -64,58 +54,46 @@ export function isPort(value: unknown): boolean {
 /** A value that may be absent or null. */
 export const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 
-export const Text = valueStruct<string>('string', 'text', (value) => typeof value === 'string');
+export const Text = expected<string>('text', (value) => typeof value === 'string');
 /** A list of values of one struct. Its failures describe a value in few words, unlike those of superstruct's `array`. */
 export function list<T>(struct: Struct<T, unknown>): Struct<readonly T[], Struct<T, unknown>> {
-  const validator = (value: unknown) => Array.isArray(value) || message('a list', value);
+  const validator = (value: unknown) => Array.isArray(value) || mismatch('a list', value);
   return new Struct<readonly T[], Struct<T, unknown>>({ ...array(struct), validator } as never);
 }
 export const TextList = list(Text);
-export const Url = valueStruct<string>('urlText', 'a URL', (value) => typeof value === 'string' && value !== '');
+export const Url = expected<string>('a URL', (value) => typeof value === 'string' && value !== '');
 export const Tiers = list(TextList);
 /** Trackers as a flat list or in tiers. */
 export const TrackerTiers = dynamic(
   (value) => (Array.isArray(value) && value.some(Array.isArray) ? Tiers : TextList) as Struct<unknown>,
 );
-/** A valid Date. */
-export const Timestamp = valueStruct<Date>(
-  'date',
-  'a valid Date',
-  (value) => isDate(value) && !Number.isNaN(value.getTime()),
-);
 /** The last year that a creation date can have: later ones are milliseconds that were taken for seconds. */
 export const MAX_YEAR = 9999;
 /** The date of a new torrent. */
 export const NewDate: Struct<Date, null> = refine(
-  Timestamp,
+  DateTime,
   'date_range',
   (date) =>
     date.getUTCFullYear() <= MAX_YEAR ||
     `expected a date up to the year ${MAX_YEAR}, got ${date.toISOString()}: as a number, it counts seconds, not milliseconds`,
 );
 /** Keys that the models do not know: keys with one character per byte, values as the decoder gives them. */
-export const Extra = valueStruct<BencodeMap>('extra', 'a Map of unknown keys', isMap);
+export const Extra = expected<BencodeMap>('a Map of unknown keys', isMap);
 
 /** The path of a file or folder. An empty one would be the current folder, like a variable that is missing. */
-export const RootPath = valueStruct<string | URL>('path_root', 'a path or a file: URL', (value) =>
+export const RootPath = coded<string | URL>('path_root', 'a path or a file: URL', (value) =>
   Boolean(pathOrNull(value)),
 );
 
-export const Whole = valueStruct<number>('integer', 'an integer', Number.isInteger);
-export const Flag = valueStruct<boolean>('boolean', 'true or false', (value) => typeof value === 'boolean');
-export const Callback = valueStruct<() => unknown>('func', 'a function', (value) => typeof value === 'function');
+export const Whole = expected<number>('an integer', Number.isInteger);
 
 /** A struct of a few texts. */
 export const choice = <T extends string>(...values: readonly T[]): Struct<T, null> =>
-  valueStruct('choice', `one of ${values.join(', ')}`, (value) => values.includes(value as T));
+  expected(`one of ${values.join(', ')}`, (value) => values.includes(value as T));
 
-/** A struct whose failures describe the value in few words. */
-export function valueStruct<T>(type: string, what: string, test: (value: unknown) => boolean): Struct<T, null> {
-  return define<T>(type, (value) => test(value) || message(what, value));
-}
-
-function message(what: string, value: unknown): string {
-  return `expected ${what}, got ${shown(value)}`;
+/** A struct whose failures are issues with a code of their own. */
+export function coded<T>(code: IssueCode, what: string, test: (value: unknown) => boolean): Struct<T, null> {
+  return define<T>(code, (value) => test(value) || mismatch(what, value));
 }
 
 /** The structs of an object's fields, as superstruct's `assign`, `omit` and `pick` take them. */
@@ -130,7 +108,7 @@ export function sparse<T, S>(struct: Struct<T, S>): Struct<T, S> {
   const required = new Set(fields.filter(([, field]) => !is(undefined, field)).map(([name]) => name));
   return new Struct<T, S>({
     ...struct,
-    validator: (value: unknown) => isObject(value) || message('an object', value),
+    validator: (value: unknown) => isObject(value) || mismatch('an object', value),
     *entries(value) {
       if (!isObject(value)) return;
       for (const [name, field] of fields) {

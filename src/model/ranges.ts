@@ -5,9 +5,10 @@ import { merkleRoot, sha256 } from '../hash/merkle.ts';
 import { padsIn } from '../layout/padding.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
 import { compareBytes, concatBytes, copyOf, createHasher } from '../platform/node.ts';
+import { urlBelow } from '../text/urls.ts';
 import { type FileItem, v1Files } from './file-item.ts';
-import type { FileTreeItem } from './flat-tree.ts';
 import type { InfoDictV1 } from './info-dict.ts';
+import type { FileTreeItem } from './lazy/flat-tree.ts';
 import type { PieceLayers } from './piece-layers.ts';
 
 /** The part of one file that a v1 piece covers. */
@@ -194,8 +195,9 @@ export function lastAtMost(ascending: Float64Array, value: number): number {
 function webseedUrl(base: string, { fullPath, single }: { fullPath: string; single: boolean }): string {
   checkArgument('base', base, Text);
   if (single && !base.endsWith('/')) return base;
-  const path = fullPath.split('/').map(encodeURIComponent).join('/');
-  return `${base.endsWith('/') ? base : `${base}/`}${path}`;
+  const url = urlBelow(base, fullPath.split('/'));
+  if (url === null) throw invalidArgument(`base must be a URL with a host, and without ? and #, not ${shown(base)}`);
+  return url;
 }
 
 /** Whether chunks are the bytes of a v1 piece; `pads` tells which of its ranges are pad files. */

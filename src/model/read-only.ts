@@ -1,7 +1,7 @@
 /** Makes what a torrent gives out read-only: nothing that a caller does to it changes the torrent. */
-import { copyOfValue } from '../bencode/copy.ts';
+import { copyOfValue } from '../bencode/value.ts';
 import { isDate, isMap, isUint8Array } from '../platform/node.ts';
-import { ownValue } from './lazy.ts';
+import { ownValue } from './lazy/lazy.ts';
 
 function refuse(): never {
   throw new TypeError('A torrent is read-only: copy this Map to change it.');

@@ -1,5 +1,6 @@
 /** Numbers the files of a torrent as magnet links do (`so`, BEP 53), and finds the numbers of given paths. */
 import { MetainfoError, shown } from '../errors/errors.ts';
+import { PathPrefixes } from '../layout/path-prefixes.ts';
 
 /** The first and the last index of consecutive files. */
 export type IndexRange = [first: number, last: number];
@@ -32,13 +33,16 @@ export function indexRangesOf(
   paths: readonly string[],
 ): IndexRange[] {
   const unused = new Set(paths);
-  const selected = new Set(paths);
+  const selected = new PathPrefixes(paths);
   const ranges: IndexRange[] = [];
   for (const [i, index] of indexes.entries()) {
     const { path } = files[i] as { path: string };
-    const matches = prefixesOf(path).filter((prefix) => selected.has(prefix));
-    if (matches.length === 0) continue;
-    for (const prefix of matches) unused.delete(prefix);
+    let isSelected = false;
+    for (const prefix of selected.of(path)) {
+      isSelected = true;
+      unused.delete(prefix);
+    }
+    if (!isSelected) continue;
     const last = ranges.at(-1);
     if (last && last[1] === index - 1) last[1] = index;
     else ranges.push([index, index]);
@@ -46,12 +50,4 @@ export function indexRangesOf(
   const [missing] = unused;
   if (missing === undefined) return ranges;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `The torrent has no file or folder ${shown(missing)}.`);
-}
-
-/** A path and the folders above it. */
-function prefixesOf(path: string): string[] {
-  const prefixes = [path];
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
-    prefixes.push(path.slice(0, end));
-  return prefixes;
 }

@@ -1,11 +1,9 @@
 /** Hashes one part of a plan, on any machine that can read its files. */
-import { hashLayout } from '../create/hash.ts';
-import { shareOf } from '../create/sources/sources.ts';
+import { hashLayout } from '../create/hash-layout.ts';
 import type { LaidOutFile, TorrentLayout } from '../create/torrent-layout.ts';
-import type { BeneathOptions } from '../disk/beneath.ts';
+import type { BeneathOptions } from '../disk/held-folder.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { type Checked, checkOptions, type OptionStructs } from '../errors/guard.ts';
-import { PartError } from '../errors/part-error.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine } from '../hash/engine.ts';
 import { checkedResources, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
@@ -14,11 +12,11 @@ import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { type Job, track } from '../jobs/track.ts';
 import { WATCH, type WatchOptions } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
-import { payloadBytes, payloadOf, requirePart } from './part-payload.ts';
+import { shareOf } from '../sources/sources.ts';
 import type { PartsPlan } from './plan.ts';
 import { diskPathOf, type OpenObject, openPlanned, PLACE } from './planned-files.ts';
 import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
-import { SEAL_BYTES, seal, unsealed } from './sealed-part.ts';
+import { PartError, payloadBytes, payloadOf, requirePart, SEAL_BYTES, seal, unsealed } from './sealed-part.ts';
 import { rangesOf } from './split-into-parts.ts';
 import type { PartStore } from './store.ts';
 
@@ -91,14 +89,10 @@ export async function hashPart(plan: PartsPlan, index: number, options: HashPart
     const bytes = files.reduce((sum, { length }) => sum + (length as number), 0);
     job.describe({ version: found.version, bytes, files: files.length });
     if (bytes > LARGE_JOB_BYTES) slot.release();
-    const layout = layoutOf(found, index, files);
+    const layout = partLayout(found, index, files);
     const { digests } = await hashLayout(layout, { ...checked, engine, resources, hashCache: null });
     await filesOf(found, index, checked);
-    const { pieces, trees } = digests;
-    return seal(
-      { id: found.id, index },
-      payloadOf(found, index, { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }) }),
-    );
+    return seal({ id: found.id, index }, payloadOf(found, index, digests));
   };
   return track('hashPart', (job) => jobLimiter.run(signal, (slot) => hash(job, slot)));
 }
@@ -186,7 +180,7 @@ async function filesOf(plan: CheckedPlan, index: number, options: Checked<HashPa
 }
 
 /** The layout of a part: that of a torrent with its shares of files. */
-function layoutOf(plan: CheckedPlan, index: number, files: readonly LaidOutFile[]): TorrentLayout {
+function partLayout(plan: CheckedPlan, index: number, files: readonly LaidOutFile[]): TorrentLayout {
   const { version, pieceLength, paddedFiles, lengths } = plan;
   return {
     version,

@@ -2,7 +2,7 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { assemble } from '../create/assemble.ts';
 import { encodedFileList } from '../create/file-list.ts';
-import type { BeneathOptions } from '../disk/beneath.ts';
+import type { BeneathOptions } from '../disk/held-folder.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
 import { MetainfoError } from '../errors/errors.ts';
@@ -17,17 +17,15 @@ import {
   Path,
   Signal,
 } from '../errors/guard.ts';
-import { listed, PartError } from '../errors/part-error.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
-import { describeLayout, type Job, track } from '../jobs/track.ts';
+import { factsOfLayout, type Job, track } from '../jobs/track.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
 import type { TorrentOf } from '../model/torrent/torrent.ts';
 import { JoinedDigests } from './joined-digests.ts';
-import { payloadBytes } from './part-payload.ts';
 import type { PartsPlan } from './plan.ts';
 import { diskPathOf, type OpenObject, openPlanned, PLACE, realRoot } from './planned-files.ts';
 import { type CheckedPlan, checkedPlan, isOnDisk } from './read-plan.ts';
-import { SEAL_BYTES, unsealed } from './sealed-part.ts';
+import { PartError, payloadBytes, SEAL_BYTES, unsealed } from './sealed-part.ts';
 
 /** Gives the sealed part at an index; null if it has not been hashed yet. A part of more than `most` bytes is damaged. */
 export type GetPart = (
@@ -124,7 +122,7 @@ async function join(
   const { layout } = found;
   if (!layout)
     throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent: joinParts needs one of planParts.');
-  describeLayout(job, layout);
+  job.describe(factsOfLayout(layout));
   if (outputPath !== undefined) await requireNotPlanned(outputPath, found, options);
   const joined = await fetchParts(found, get, signal);
   if (recheck) await openPlanned(found, [...found.files.path.keys()], options);
@@ -190,4 +188,13 @@ function throwParts(damaged: PartError[], missing: number[], count: number): voi
     `${which} missing${list}: hash ${missing.length === 1 ? 'it' : 'them'}, then join again.`,
     missing,
   );
+}
+
+/** The most indexes that a message lists. */
+const MAX_LISTED = 10;
+
+/** Indexes for a message. */
+function listed(indexes: readonly number[]): string {
+  const more = indexes.length > MAX_LISTED ? ` and ${indexes.length - MAX_LISTED} more` : '';
+  return `${indexes.slice(0, MAX_LISTED).join(', ')}${more}`;
 }

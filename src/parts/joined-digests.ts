@@ -1,17 +1,17 @@
 /** The digests of a plan, joined from those of its parts. */
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { PackedTrees } from '../hash/file-digests.ts';
+import type { Digests } from '../hash/engine.ts';
 import { layerRoots, raisedRoot } from '../hash/merkle.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
-import { hasLayer, pieceBytes, treeBytes } from './part-payload.ts';
 import type { SplitPlan } from './plan.ts';
+import { hasLayer, pieceBytes, treeBytes } from './sealed-part.ts';
 import { rangesOf } from './split-into-parts.ts';
 
 /** Collects the digests of parts, in any order. */
 export class JoinedDigests {
   readonly #split: SplitPlan;
   readonly #pieces: Uint8Array | null;
-  readonly #trees: PackedTrees | null;
+  readonly #trees: Digests['v2'] | null;
   /** Where the layer of each file begins, in bytes, and where the last one ends. */
   readonly #layerStarts: Float64Array;
 
@@ -48,7 +48,7 @@ export class JoinedDigests {
   }
 
   /** The digests, once all parts were added. A part has no pieces roots of files with layers: they are computed here. */
-  async finish(): Promise<{ pieces: Uint8Array | null; trees: PackedTrees | null }> {
+  async finish(): Promise<Digests> {
     const starts = this.#layerStarts;
     const { roots, layers } = this.#trees ?? {};
     let hashes = 0;
@@ -61,7 +61,7 @@ export class JoinedDigests {
       hashes = 0;
       await nextRound();
     }
-    return { pieces: this.#pieces, trees: this.#trees };
+    return { ...(this.#pieces && { v1: this.#pieces }), ...(this.#trees && { v2: this.#trees }), missing: [] };
   }
 }
 

@@ -1,8 +1,10 @@
 /** Part stores in S3 and on web servers. Loads the code for them when it is needed. */
-import { parseS3Url, S3, type S3Options } from '../create/sources/s3-file.ts';
-import { PATIENCE } from '../create/sources/web-retries.ts';
-import { parseWebUrl } from '../create/sources/web-url.ts';
+
 import { checkOptions, invalidArgument } from '../errors/guard.ts';
+import { parseS3Url, S3, type S3Options } from '../sources/s3-file.ts';
+import { PATIENCE } from '../sources/web-retries.ts';
+import { parseWebUrl } from '../sources/web-url.ts';
+import { urlBelow } from '../text/urls.ts';
 import { type PartStore, partKey } from './store.ts';
 
 /**
@@ -30,7 +32,7 @@ export function s3Store(url: string, options: S3Options = {}): PartStore {
   const { bucket, key: prefix } = parseS3Url(url);
   const start = prefix === '' ? '' : `${prefix}/`;
   const targetOf = async (key: string) => {
-    const { s3Target } = await import('../create/sources/s3-objects.ts');
+    const { s3Target } = await import('../sources/s3-objects.ts');
     return s3Target({ bucket, key }, checked);
   };
   return {
@@ -82,18 +84,19 @@ export function webStore(url: string | URL, options: WebStoreOptions = {}): Part
   const checked = checkOptions(options, PATIENCE, { example: '{ retries: 2 }' });
   const text = url instanceof URL ? url.href : url;
   // The URL may be a password.
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
-    throw invalidArgument('the URL of a store is not of the form https://HOST/PATH/');
-  if (/[?#]/.test(text))
-    throw invalidArgument('the URL of a store has no query and no fragment: remove ? or # from it');
-  const { href, authorization } = parseWebUrl(`${text.replace(/\/+$/, '')}/x`);
+  const below = /^https?:/i.test(text) ? urlBelow(text, ['x']) : null;
+  if (below === null)
+    throw invalidArgument(
+      'the URL of a store is not of the form https://HOST/PATH/, without a query (?) and fragment (#)',
+    );
+  const { href, authorization } = parseWebUrl(below);
   return storeWith(async (key) => {
     const { webTarget } = await import('./remote-objects.ts');
     return webTarget({ href: href.replace(/x$/, key), authorization }, checked);
   });
 }
 
-type Target = import('../create/sources/web-retries.ts').WebTarget;
+type Target = import('../sources/web-retries.ts').WebTarget;
 
 /** The store whose objects have a target of requests each. */
 function storeWith(targetOf: (key: string) => Promise<Target>): PartStore {

@@ -20,9 +20,8 @@ import {
 } from '../hash/hash-request.ts';
 import { compareBytes, utf8Bytes, utf8Text } from '../platform/node.ts';
 import { JoinedDigests } from './joined-digests.ts';
-import { payloadBytes, payloadOf } from './part-payload.ts';
 import { newPlan, noFiles, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
-import { unsealed } from './sealed-part.ts';
+import { payloadBytes, payloadOf, unsealed } from './sealed-part.ts';
 import { Count, PartSize, rangesOf } from './split-into-parts.ts';
 
 /** Accompanies a part that is hashed elsewhere. */
@@ -188,8 +187,7 @@ function startParts(
       const local = inMemory.get(index)?.done.then((digests) => payloadOf(split, index, digests));
       joined.add(index, await untilAbort(signal, local ?? remote(index)));
     });
-    const { pieces, trees } = await joined.finish();
-    return { ...(pieces && { v1: pieces }), ...(trees && { v2: trees }), missing: [] };
+    return joined.finish();
   };
   const cancel = () => {
     stop.abort();

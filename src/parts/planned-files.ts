@@ -1,8 +1,7 @@
 /** Finds the files of a plan on this machine, and compares them with what the plan says. */
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { RangeReader } from '../create/sources/source-data.ts';
-import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
+import { type BeneathOptions, requireBeneath } from '../disk/held-folder.ts';
 import { isWithin } from '../disk/path-within.ts';
 import { errnoOf, STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
@@ -11,6 +10,7 @@ import { Callback, type Checked, Flag, invalidArgument, type OptionStructs, Path
 import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
 import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import { errnoName } from '../platform/node.ts';
+import type { RangeReader } from '../sources/source-data.ts';
 import { joinFirst } from '../text/printable.ts';
 import type { PlanFiles } from './plan.ts';
 import { type CheckedPlan, isOnDisk } from './read-plan.ts';

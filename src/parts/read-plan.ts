@@ -6,9 +6,25 @@ import type { ListedFile } from '../create/file-list.ts';
 import { MAX_COMPONENTS } from '../create/findings/torrent-sizes.ts';
 import { type LaidOutFile, layoutOfShape, type SizedLayout } from '../create/torrent-layout.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { bytesOrNull, checkOptions, type OptionStructs, Path, readSafely } from '../errors/guard.ts';
+import {
+  type AnyStruct,
+  bytesOrNull,
+  checkOptions,
+  expected,
+  Flag,
+  isSize,
+  type OptionStructs,
+  oneOf,
+  orNull,
+  Path,
+  passes,
+  readSafely,
+  Size,
+  Text,
+} from '../errors/guard.ts';
 import { inSlices } from '../jobs/slices.ts';
 import { FileTable, pathColumn } from '../layout/file-table.ts';
+import { PAD_NAMES } from '../layout/padding.ts';
 import { BLOCK_SIZE, checkPieceLength, isPowerOfTwo } from '../layout/piece-length.ts';
 import { isSafePath, unsafeComponent } from '../layout/safe-path.ts';
 import { TorrentVersion } from '../model/discriminator.ts';
@@ -40,7 +56,7 @@ const checked = new WeakMap<object, Promise<CheckedPlan>>();
  * @throws {MetainfoError} `ERR_PLAN`
  */
 export function checkedPlan(given: PartsPlan): Promise<CheckedPlan> {
-  if (typeof given !== 'object' || given === null) throw refused(`it is ${shown(given)}`);
+  if (typeof given !== 'object' || given === null) throw planError(`it is ${shown(given)}`);
   let found = checked.get(given);
   if (!found) {
     found = check(given);
@@ -89,7 +105,7 @@ export async function parsePlan(
 }
 
 function parsed(bytes: Uint8Array): PartsPlan {
-  if (hasMoreValues(bytes, MOST_VALUES)) throw refused('it has too many values');
+  if (hasMoreValues(bytes, MOST_VALUES)) throw planError('it has too many values');
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
   } catch (cause) {
@@ -112,98 +128,83 @@ function hasMoreValues(text: Uint8Array, most: number): boolean {
 }
 
 /** The error of a plan that cannot be used. */
-function refused(why: string): MetainfoError {
+function planError(why: string): MetainfoError {
   return new MetainfoError('ERR_PLAN', `The plan cannot be used: ${why}. Make a new plan.`);
 }
 
 /** The components that a path may have. A path on disk has fewer; longer ones overflow the stack of recursive functions. */
 const MOST_COMPONENTS = { v1: 4096, v2: MAX_COMPONENTS, hybrid: MAX_COMPONENTS };
 
-type Check = (value: unknown) => boolean;
+/** A struct for each property of an object. No struct looks deep: values that share objects may be endless. */
+type Structs = Readonly<Record<string, AnyStruct>>;
 
-/** A check for each property of an object. No check reads deep: values that share objects may be endless. */
-type Checks = Readonly<Record<string, Check>>;
-
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-const isText: Check = (text) => typeof text === 'string';
-const isFlag: Check = (flag) => typeof flag === 'boolean';
-const isTime: Check = (time) => Number.isFinite(time);
-const isColumn: Check = (column) => Array.isArray(column) && column.length <= MOST.files;
-const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isPath = (path: unknown): path is string[] =>
+  Array.isArray(path) && path.length <= MOST_COMPONENTS.v1 && path.every((component) => typeof component === 'string');
+const Column = expected('a column', (column) => Array.isArray(column) && column.length <= MOST.files);
+const Dictionary = expected('an object', isObject);
 /** Properties of some files, by their index. */
-const isByFile: Check = (map) =>
-  isObject(map) && Object.keys(map as object).every((key) => /^(0|[1-9]\d{0,8})$/.test(key));
-const isPath: Check = (path) =>
-  Array.isArray(path) && path.length <= MOST_COMPONENTS.v1 && path.every((component) => isText(component));
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
+const ByFile = expected(
+  'an object by file',
+  (map) => isObject(map) && Object.keys(map).every((key) => /^(0|[1-9]\d{0,8})$/.test(key)),
+);
 
-const PLAN: Checks = {
-  format: (format) => format === PARTS_PLAN,
-  nonce: orNull(isText),
-  root: (root) => typeof root === 'string' && !root.includes('\0'),
-  version: (version) => typeof version === 'string' && Object.hasOwn(TorrentVersion, version),
-  pieceLength: isWhole,
-  paddedFiles: isWhole,
-  partSize: isWhole,
-  parts: (parts) => isWhole(parts) && parts > 0 && parts <= MOST.parts,
-  totalSize: isWhole,
-  torrent: orNull(isObject),
-  files: isObject,
+const PLAN: Structs = {
+  format: oneOf(PARTS_PLAN),
+  nonce: orNull(Text),
+  root: expected('a root', (root) => typeof root === 'string' && !root.includes('\0')),
+  version: oneOf(...Object.keys(TorrentVersion)),
+  pieceLength: Size,
+  paddedFiles: Size,
+  partSize: Size,
+  parts: expected('a number of parts', (parts) => isSize(parts) && parts > 0 && parts <= MOST.parts),
+  totalSize: Size,
+  torrent: orNull(Dictionary),
+  files: Dictionary,
 };
-const TORRENT: Checks = {
-  name: (name) => typeof name === 'string' && !unsafeComponent(name),
-  isSingleFile: isFlag,
-  padding: orNull(isObject),
-  bencode: isText,
+const TORRENT: Structs = {
+  name: expected('a name', (name) => typeof name === 'string' && !unsafeComponent(name)),
+  isSingleFile: Flag,
+  padding: orNull(Dictionary),
+  bencode: Text,
 };
-const PADDING: Checks = {
-  tailPad: isFlag,
-  padNames: (names) => names === 'libtorrent' || names === 'unique',
+const PADDING: Structs = { tailPad: Flag, padNames: PAD_NAMES };
+const FILES: Structs = {
+  path: Column,
+  length: Column,
+  mtimeMs: Column,
+  ctimeMs: Column,
+  shares: ByFile,
+  diskPath: ByFile,
+  objects: ByFile,
+  keys: ByFile,
 };
-const FILES: Checks = {
-  path: isColumn,
-  length: isColumn,
-  mtimeMs: isColumn,
-  ctimeMs: isColumn,
-  shares: isByFile,
-  diskPath: isByFile,
-  objects: isByFile,
-  keys: isByFile,
+const SHARE: Structs = { offset: Size, size: Size };
+const OBJECT: Structs = { etag: orNull(Text), url: orNull(Text) };
+/** Properties that a file may lack. */
+const OWN: Structs = {
+  attr: Text,
+  symlinkPath: expected('a path', (path) => isPath(path) && !path.some(unsafeComponent)),
+  extra: Text,
 };
-const SHARE: Checks = { offset: isWhole, size: isWhole };
-const OBJECT: Checks = { etag: orNull(isText), url: orNull(isText) };
-const LISTED: Checks = {
-  attr: optional(isText),
-  symlinkPath: optional((path) => isPath(path) && !(path as string[]).some(unsafeComponent)),
-  extra: optional(isText),
-  pathUtf8: optional(isPath),
-};
-const { pathUtf8: _, ...OWN } = LISTED;
-const KEYS: Checks = { ...OWN, listed: optional(isObject) };
+const LISTED: Structs = { ...OWN, pathUtf8: expected('a path', isPath) };
+const KEYS: Structs = { ...OWN, listed: Dictionary };
 
-function requireProperties(value: object, checks: Checks): void {
-  for (const [key, isGood] of Object.entries(checks)) {
+function requireProperties(value: object, structs: Structs, isOptional = false): void {
+  for (const [key, struct] of Object.entries(structs)) {
     const property = value[key as keyof typeof value];
-    if (!isGood(property)) throw refused(`its ${key} is ${shown(property)}`);
+    if (!(isOptional && property === undefined) && !passes(property, struct))
+      throw planError(`its ${key} is ${shown(property)}`);
   }
 }
 
 /** Requires that all properties of some files are objects with these properties, and with no others. */
-function requireOfFiles(map: object, checks: Checks): void {
+function requireOfFiles(map: object, structs: Structs, isOptional = false): void {
   for (const value of Object.values(map)) {
-    if (!isObject(value) || Object.keys(value).some((key) => !Object.hasOwn(checks, key)))
-      throw refused('the properties of a file are malformed');
-    requireProperties(value, checks);
+    if (!isObject(value) || Object.keys(value).some((key) => !Object.hasOwn(structs, key)))
+      throw planError('the properties of a file are malformed');
+    requireProperties(value, structs, isOptional);
   }
 }
 
@@ -213,12 +214,12 @@ async function check(given: PartsPlan): Promise<CheckedPlan> {
   requireProperties(plan.files, FILES);
   checkSizes(plan);
   await checkFiles(plan);
-  if ((await withId(plan)).id !== plan.id) throw refused('its id is not the SHA-256 of the rest');
+  if ((await withId(plan)).id !== plan.id) throw planError('its id is not the SHA-256 of the rest');
   const { id, root } = plan;
-  const layout = layoutOf(plan);
-  if (layout && layout.paddedFiles !== plan.paddedFiles) throw refused(`its paddedFiles is ${plan.paddedFiles}`);
+  const layout = plannedLayout(plan);
+  if (layout && layout.paddedFiles !== plan.paddedFiles) throw planError(`its paddedFiles is ${plan.paddedFiles}`);
   const split = refusing(() => splitPlan(plan, plan.parts));
-  if (split.parts.count !== plan.parts) throw refused(`it has ${split.parts.count} parts, not ${plan.parts}`);
+  if (split.parts.count !== plan.parts) throw planError(`it has ${split.parts.count} parts, not ${plan.parts}`);
   return { ...split, id, root, layout };
 }
 
@@ -236,54 +237,56 @@ function copied(plan: PartsPlan): PartsPlan {
 
 function checkSizes({ version, pieceLength, partSize, torrent }: PartsPlan): void {
   const isLength = version === 'v1' ? pieceLength > 0 : isPowerOfTwo(pieceLength) && pieceLength >= BLOCK_SIZE;
-  if (!isLength) throw refused(`its pieceLength is ${pieceLength}`);
-  if (partSize === 0 || wholePartSize(partSize, pieceLength) !== partSize) throw refused(`its partSize is ${partSize}`);
+  if (!isLength) throw planError(`its pieceLength is ${pieceLength}`);
+  if (partSize === 0 || wholePartSize(partSize, pieceLength) !== partSize)
+    throw planError(`its partSize is ${partSize}`);
   if (!torrent) return;
   refusing(() => checkPieceLength(pieceLength, version));
   requireProperties(torrent, TORRENT);
   const { padding, isSingleFile } = torrent;
   if (padding) requireProperties(padding, PADDING);
   const isPadding = padding ? !isSingleFile && version !== 'v2' : isSingleFile || version !== 'hybrid';
-  if (!isPadding) throw refused(`its padding is ${shown(padding)}`);
+  if (!isPadding) throw planError(`its padding is ${shown(padding)}`);
 }
 
 async function checkFiles({ files, torrent, version, pieceLength, totalSize }: PartsPlan): Promise<void> {
   const { path, length, mtimeMs, ctimeMs, shares, diskPath, objects, keys } = files;
   const count = path.length;
   if ([length, mtimeMs, ctimeMs].some((column) => column.length !== count))
-    throw refused('its columns differ in length');
-  if (torrent && (count === 0 || (torrent.isSingleFile && count !== 1))) throw refused(`it has ${count} files`);
+    throw planError('its columns differ in length');
+  if (torrent && (count === 0 || (torrent.isSingleFile && count !== 1))) throw planError(`it has ${count} files`);
   for (const [name, map] of Object.entries({ shares, diskPath, objects, keys }))
-    if (Object.keys(map).some((index) => Number(index) >= count)) throw refused(`its ${name} has an unknown file`);
+    if (Object.keys(map).some((index) => Number(index) >= count)) throw planError(`its ${name} has an unknown file`);
   let total = 0;
   let padding = 0;
   await inSlices(count, (first, end) => {
     for (let i = first; i < end; i += 1) {
       const [name, bytes, mtime, ctime] = [path[i], length[i], mtimeMs[i], ctimeMs[i]];
-      if (name === null && !torrent) padding += isWhole(bytes) ? bytes : 0;
-      else if (!(name === '' && !torrent) && !isSafePath(name)) throw refused(`the path ${shown(name)} is not safe`);
-      if (name && isTooDeep(name, version)) throw refused(`the path ${shown(name)} has too many components`);
+      if (name === null && !torrent) padding += isSize(bytes) ? bytes : 0;
+      else if (!(name === '' && !torrent) && !isSafePath(name)) throw planError(`the path ${shown(name)} is not safe`);
+      if (name && isTooDeep(name, version)) throw planError(`the path ${shown(name)} has too many components`);
       // No sum with an array, whose text may be endless.
-      total = isWhole(bytes) ? total + bytes : Number.NaN;
-      if (!isWhole(total)) throw refused(`the length of ${shown(name)} is ${shown(bytes)}`);
+      total = isSize(bytes) ? total + bytes : Number.NaN;
+      if (!isSize(total)) throw planError(`the length of ${shown(name)} is ${shown(bytes)}`);
       // Only an engine may leave out the times of a file on disk.
-      const isGood = torrent && isOnDisk(files, i) ? isTime : orNull(isTime);
-      if (!isGood(mtime) || !isGood(ctime))
-        throw refused(`the times of ${shown(name)} are ${shown(mtime)} and ${shown(ctime)}`);
+      const takesNull = !torrent || !isOnDisk(files, i);
+      const isTime = (time: unknown) => Number.isFinite(time) || (takesNull && time === null);
+      if (!isTime(mtime) || !isTime(ctime))
+        throw planError(`the times of ${shown(name)} are ${shown(mtime)} and ${shown(ctime)}`);
     }
   });
-  if (total !== totalSize) throw refused(`its files have ${total} bytes`);
+  if (total !== totalSize) throw planError(`its files have ${total} bytes`);
   refusing(() => requireModest({ files: count, bytes: total, pieceLength }));
   // Pad files take no disk space, but as long to hash as other files.
-  if (padding > DEFAULT_LIMITS.padding) throw refused(`it has ${padding} bytes of pad files`);
+  if (padding > DEFAULT_LIMITS.padding) throw planError(`it has ${padding} bytes of pad files`);
   for (const real of Object.values(diskPath))
-    if (real !== '' && !isSafePath(real)) throw refused(`the path ${shown(real)} is not safe`);
+    if (real !== '' && !isSafePath(real)) throw planError(`the path ${shown(real)} is not safe`);
   requireOfFiles(shares, SHARE);
   requireOfFiles(objects, OBJECT);
-  requireOfFiles(keys, KEYS);
+  requireOfFiles(keys, KEYS, true);
   for (const [index, { listed, symlinkPath }] of Object.entries(keys)) {
-    if (listed) requireOfFiles({ listed }, LISTED);
-    if (symlinkPath && length[Number(index)] !== 0) throw refused('a symbolic link has content');
+    if (listed) requireOfFiles({ listed }, LISTED, true);
+    if (symlinkPath && length[Number(index)] !== 0) throw planError('a symbolic link has content');
   }
 }
 
@@ -302,15 +305,15 @@ function refusing<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw refused((error as Error).message.replace(/\.$/, ''));
+    throw planError((error as Error).message.replace(/\.$/, ''));
   }
 }
 
-function layoutOf({ version, pieceLength, torrent, files }: PartsPlan): SizedLayout | null {
+function plannedLayout({ version, pieceLength, torrent, files }: PartsPlan): SizedLayout | null {
   if (!torrent) return null;
   const { name, isSingleFile, padding, bencode } = torrent;
   const otherFields = bencoded(bencode) as ReadonlyMap<string, Encodable>;
-  if (!(otherFields.get('info') instanceof Map)) throw refused('its torrent has no info dictionary');
+  if (!(otherFields.get('info') instanceof Map)) throw planError('its torrent has no info dictionary');
   const table = tableOf(files, isSingleFile);
   return layoutOfShape({ version, name, isSingleFile, files: table, otherFields, pieceLength, padding }) as SizedLayout;
 }
@@ -322,7 +325,7 @@ function bencoded(text: string): BencodeMap {
   } catch (error) {
     if (!(error instanceof MetainfoError)) throw error;
   }
-  throw refused('its bencode is damaged');
+  throw planError('its bencode is damaged');
 }
 
 const NO_CONTENT = new Uint8Array(0);

@@ -1,5 +1,5 @@
 /** Reads, writes, deletes and lists the objects of a part store over HTTP. */
-import { elementOf } from '../create/sources/s3-objects.ts';
+import { elementOf } from '../sources/s3-objects.ts';
 import {
   patienceOf,
   type Refused,
@@ -8,20 +8,20 @@ import {
   type WebAnswer,
   type WebTarget,
   webError,
-} from '../create/sources/web-retries.ts';
+} from '../sources/web-retries.ts';
 import type { WebStoreOptions } from './object-stores.ts';
 import { mostBytes, parsePartKey, type StoredName, type StoredObject, tooLong } from './store.ts';
 
 /** The target of requests to a web server. */
 export function webTarget(where: Pick<WebTarget, 'href' | 'authorization'>, options: WebStoreOptions): WebTarget {
-  return { ...where, ...patienceOf(options), refused: (answer) => refused(where, answer) };
+  return { ...where, ...patienceOf(options), refusalOf: (answer) => refusalOf(where, answer) };
 }
 
 const MISSING = [404, 410];
 /** The statuses of servers without a method. */
 const NO_METHOD = [405, 501];
 
-function refused(target: Pick<WebTarget, 'href'>, answer: WebAnswer): Refused | null {
+function refusalOf(target: Pick<WebTarget, 'href'>, answer: WebAnswer): Refused | null {
   const { status } = answer;
   if (status < 300 || MISSING.includes(status)) return null;
   const hasMethod = !NO_METHOD.includes(status);
@@ -55,60 +55,80 @@ export function putObject(target: WebTarget, body: Uint8Array): Promise<void> {
 
 /** Deletes an object, if it is there and if the server deletes objects at all. */
 export async function deleteObject(target: WebTarget): Promise<void> {
-  const refused = (answer: WebAnswer) =>
-    NO_METHOD.includes(answer.status) ? null : (target.refused?.(answer) ?? null);
-  await request({ ...target, refused }, { method: 'DELETE' }, async () => {});
+  const refusalOf = (answer: WebAnswer) =>
+    NO_METHOD.includes(answer.status) ? null : (target.refusalOf?.(answer) ?? null);
+  await request({ ...target, refusalOf }, { method: 'DELETE' }, async () => {});
 }
 
 /** Bytes of a page of a listing: a thousand keys of a kilobyte, with their XML. */
 const MAX_PAGE = 2 ** 22;
-/** Any text of an XML element. */
-const TEXT = '[^<]*';
+/** Pages that may be nearly empty, as in a bucket with versions of deleted objects. Others have ten keys and more, on average. */
+const MAX_SPARSE_PAGES = 1000;
+const MIN_KEYS = 10;
+
+/** A page of a listing: all keys, the objects that are ours, and the token of the next page, if there is one. */
+type Page = { keys: string[]; objects: StoredObject[]; next: string | null };
 
 /**
  * Lists the objects of a bucket whose keys begin with a prefix.
  *
  * @param bucket The target for the bucket.
- * @throws {MetainfoError} `ERR_HTTP`
+ * @throws {MetainfoError} `ERR_HTTP`, also if the list does not come to an end
  */
 export async function* listBucket(bucket: WebTarget, prefix: string): AsyncGenerator<StoredObject> {
-  let token: string | null = null;
-  do {
-    const query: string = new URLSearchParams({
-      'list-type': '2',
-      prefix,
-      ...(token !== null && { 'continuation-token': token }),
-    }).toString();
-    // The signature has %20 for a space.
-    const page = await listPage(bucket, `${bucket.href}?${query.replaceAll('+', '%20')}`);
-    for (const [, content = ''] of page.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-      const key = unescaped(elementOf(content, 'Key', TEXT) ?? '');
-      const found = key.startsWith(prefix) ? parsePartKey(key.slice(prefix.length)) : null;
-      const size = Number(elementOf(content, 'Size', TEXT));
-      const mtimeMs = Date.parse(elementOf(content, 'LastModified', TEXT) ?? '');
-      if (found && !Number.isNaN(mtimeMs) && Number.isSafeInteger(size)) yield { ...found, size, mtimeMs };
-    }
-    const next: string | null = elementOf(page, 'NextContinuationToken', TEXT);
-    if (next === token && next !== null) throw webError(bucket, 'the store lists the same objects again and again');
-    token = next === null ? null : unescaped(next);
-  } while (token !== null);
+  // Comparing each page with the last one whose number is a power of two finds every cycle, however long it is.
+  let earlier: Page | null = null;
+  let keys = 0;
+  for (let pages = 1, token: string | null = null; ; pages += 1) {
+    const page: Page = await listPage(bucket, prefix, token);
+    keys += page.keys.length;
+    yield* page.objects;
+    token = page.next;
+    if (token === null) return;
+    // Stores differ in the order of keys, but none lists a key twice.
+    if (earlier?.next === token || (page.keys.length > 0 && earlier?.keys[0] === page.keys[0]))
+      throw webError(bucket, 'the store lists the same objects again and again');
+    if (pages > MAX_SPARSE_PAGES + keys / MIN_KEYS)
+      throw webError(bucket, `the store lists only ${keys} objects on ${pages} pages, and does not come to an end`);
+    if (Number.isInteger(Math.log2(pages))) earlier = page;
+  }
 }
 
-function listPage(bucket: WebTarget, url: string): Promise<string> {
-  return request(bucket, { url }, async (answer) => {
-    const bytes = answer.status === 200 ? await answer.bodyUpTo(MAX_PAGE) : null;
-    const text = bytes && Buffer.from(bytes).toString();
-    if (text?.includes('<ListBucketResult')) return text;
+async function listPage(bucket: WebTarget, prefix: string, token: string | null): Promise<Page> {
+  const more = token !== null && { 'continuation-token': token };
+  const query = new URLSearchParams({ 'list-type': '2', prefix, ...more }).toString();
+  // The signature has %20 for a space.
+  const xml = await request(bucket, { url: `${bucket.href}?${query.replaceAll('+', '%20')}` }, async (answer) => {
+    const bytes = answer.status === 200 ? await answer.bodyUpTo(MAX_PAGE) : new Uint8Array();
+    if (!bytes) throw webError(bucket, `the store sends a page of more than ${MAX_PAGE} bytes`);
+    const text = Buffer.from(bytes).toString();
+    if (text.includes('<ListBucketResult')) return text;
     throw webError(bucket, `the store does not list its objects (status ${answer.status})`);
   });
+  const page: Page = { keys: [], objects: [], next: textOf(xml, 'NextContinuationToken') };
+  // One pass: an expression would look for the end of each element again and again.
+  for (const part of xml.split('</Contents>').slice(0, -1)) {
+    const content = part.slice(part.lastIndexOf('<Contents>'));
+    const key = textOf(content, 'Key');
+    if (key === null) continue;
+    page.keys.push(key);
+    const found = key.startsWith(prefix) ? parsePartKey(key.slice(prefix.length)) : null;
+    const size = Number(textOf(content, 'Size'));
+    const mtimeMs = Date.parse(textOf(content, 'LastModified') ?? '');
+    if (found && !Number.isNaN(mtimeMs) && Number.isSafeInteger(size)) page.objects.push({ ...found, size, mtimeMs });
+  }
+  return page;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const ENTITY = /&(?:(amp|lt|gt|quot|apos)|#(x[0-9a-f]{1,5}|[0-9]{1,6}));/gi;
 
-function unescaped(text: string): string {
-  return text.replace(/&(?:(amp|lt|gt|quot|apos)|#(x[0-9a-f]{1,5}|[0-9]{1,6}));/gi, (_, name: string, code: string) =>
+/** The text of an element; null if there is none. It is a copy, because a slice would keep the whole page in memory. */
+function textOf(xml: string, name: string): string | null {
+  const text = elementOf(xml, name, '[^<]*')?.replace(ENTITY, (_, entity: string, code: string) =>
     code === undefined
-      ? (ENTITIES[name.toLowerCase()] as string)
+      ? (ENTITIES[entity.toLowerCase()] as string)
       : String.fromCodePoint(Number(code.replace(/^x/i, '0x'))),
   );
+  return text === undefined ? null : Buffer.from(text).toString();
 }

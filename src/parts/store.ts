@@ -2,12 +2,13 @@
 import { lstat, mkdir, readdir, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { LimitError } from '../bencode/limits.ts';
+import { at, type Held, holdBeneath } from '../disk/held-folder.ts';
 import { readWithin } from '../disk/read-file.ts';
 import { writeWhole } from '../disk/write-file.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import { checkArgument, invalidArgument, Path } from '../errors/guard.ts';
-import { PartError } from '../errors/part-error.ts';
 import { fromSystemError, throwSystemError } from '../errors/system-error.ts';
+import { PartError } from './sealed-part.ts';
 
 /**
  * Keeps sealed parts, and plans, under keys. Write your own for an object store: `get` and `put` of a whole object.
@@ -143,7 +144,7 @@ export function folderStore(folder: string | URL): PartStore {
     get: async (planId, name, most) => {
       const file = fileOf(planId, name);
       try {
-        return await readWithin(file, mostBytes(name, most), { onlyFiles: true });
+        return await readWithin(file, mostBytes(name, most), { onlyFiles: true, beneath: root });
       } catch (error) {
         if (error instanceof LimitError) throw tooLong(name, file, () => error);
         if (error instanceof MetainfoError && error.code === 'ERR_NOT_FOUND') return null;
@@ -156,7 +157,7 @@ export function folderStore(folder: string | URL): PartStore {
       for (let tries = 1; ; tries += 1) {
         try {
           await mkdir(parent, { recursive: true }).catch(throwSystemError(parent, 'write'));
-          return await writeWhole(file, bytes, { force: true });
+          return await writeWhole(file, bytes, { force: true, beneath: root });
         } catch (error) {
           // Another process may have removed the folder with its last object.
           if ((error as MetainfoError).code !== 'ERR_NOT_FOUND' || tries === MAX_TRIES) throw error;
@@ -165,7 +166,8 @@ export function folderStore(folder: string | URL): PartStore {
     },
     delete: async (planId, name) => {
       const file = fileOf(planId, name);
-      await unlink(file).catch(ignoreMissing(undefined, file, 'write'));
+      const remove = (held: Pick<Held, 'path'>) => unlink(at(held, path.basename(file)));
+      await holdBeneath(path.dirname(file), { beneath: root }, remove).catch(ignoreMissing(undefined, file, 'write'));
       // The folder of the plan goes with its last object.
       await rmdir(path.dirname(file)).catch(() => {});
     },
@@ -198,3 +200,46 @@ const ignoreMissing =
     if (error.code === 'ENOENT') return otherwise;
     throw fromSystemError(error, file, doing);
   };
+
+/** The objects of a plan or batch. */
+export interface StoredPlan {
+  id: string;
+  objects: StoredObject[];
+  /** Bytes. */
+  size: number;
+  /** When the last of its objects was written, in milliseconds since 1970. */
+  mtimeMs: number;
+}
+
+const INSTEAD = 'name a longer prefix, or let the store itself delete old objects';
+
+/**
+ * The plans and batches of a store, the oldest first.
+ *
+ * @param list The function `list` of the store.
+ * @param most How many objects it may have. The default takes half a GiB of memory.
+ * @throws {MetainfoError} `ERR_LIMIT` if it has more
+ */
+export async function storedPlans(list: NonNullable<PartStore['list']>, most = 5_000_000): Promise<StoredPlan[]> {
+  const plans = new Map<string, StoredPlan>();
+  let left = most;
+  for await (const { planId: id, name, size, mtimeMs } of list()) {
+    left -= 1;
+    if (left < 0) throw new MetainfoError('ERR_LIMIT', `The store lists more than ${most} objects: ${INSTEAD}.`);
+    const plan = plans.get(id) ?? { id, objects: [], size: 0, mtimeMs: 0 };
+    plans.set(id, plan);
+    plan.objects.push({ planId: plan.id, name, size, mtimeMs });
+    plan.size += size;
+    plan.mtimeMs = Math.max(plan.mtimeMs, mtimeMs);
+  }
+  return [...plans.values()].sort((a, b) => a.mtimeMs - b.mtimeMs);
+}
+
+const KINDS = ['plan', 'part', 'join', 'items', 'results'] as const;
+
+/** How many objects of each kind there are. */
+export function countsOf(objects: readonly Pick<StoredObject, 'name'>[]): Record<(typeof KINDS)[number], number> {
+  const kinds = objects.map(({ name }) => (typeof name === 'number' ? 'part' : name.replace(/-.*/, '')));
+  const counts = KINDS.map((kind) => [kind, kinds.filter((one) => one === kind).length]);
+  return Object.fromEntries(counts);
+}

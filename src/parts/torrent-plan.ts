@@ -7,10 +7,8 @@ import type { Draft } from '../create/draft-fields.ts';
 import { adviceFor } from '../create/findings/reader-limits.ts';
 import { SizesOf } from '../create/findings/torrent-sizes.ts';
 import { announcedLayout } from '../create/generate.ts';
-import type { ReuseOptions } from '../create/hash-unknown.ts';
+import type { ReuseOptions } from '../create/known/known.ts';
 import { type GenerateOptions, WITHOUT_REUSE } from '../create/options.ts';
-import { isBlob, isStream, type RangeReader } from '../create/sources/source-data.ts';
-import { sourceFiles } from '../create/sources/sources.ts';
 import { checkVersion, hasAllSizes, type LaidOutFile, type SizedLayout } from '../create/torrent-layout.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import { throwIfAborted, untilAbort } from '../errors/cancel.ts';
@@ -30,8 +28,10 @@ import { checkedResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { inSlices } from '../jobs/slices.ts';
-import { describeLayout, type Job, track } from '../jobs/track.ts';
+import { factsOfLayout, type Job, track } from '../jobs/track.ts';
 import { flattenTree } from '../model/file-tree.ts';
+import { isBlob, isStream, type RangeReader } from '../sources/source-data.ts';
+import { type SourceFile, sourceFiles } from '../sources/sources.ts';
 import { exactBytes } from '../text/format.ts';
 import { type NewPlan, newPlan, noFiles, type PlanFiles, type PlannedObject, type TorrentPlan } from './plan.ts';
 import { Count, PartSize } from './split-into-parts.ts';
@@ -113,7 +113,7 @@ async function planInSlot(
   if (!hasAllSizes(layout)) throw memoryOnly(layout.files.pathAt(layout.files.lengths.findIndex(Number.isNaN)));
   requireSameLengths(draft, layout);
   await requireModestSize(layout);
-  describeLayout(job, layout);
+  job.describe(factsOfLayout(layout));
   const root = await untilAbort(signal, realRoot(draft));
   const { version, pieceLength, paddedFiles, isSingleFile, padding, otherFields } = layout;
   const fields: NewPlan = {
@@ -162,9 +162,7 @@ function requireSameLengths({ info: { files, fileTree, length } }: Draft, plan: 
   }
 }
 
-function requireReaders(
-  sources: readonly { path: readonly string[]; data?: Uint8Array; stream?: object; saveTo?: object }[],
-): void {
+function requireReaders(sources: readonly SourceFile[]): void {
   const local = sources.find(
     ({ stream, saveTo }) => !stream || saveTo || isStream(stream) || 'getReader' in stream || isBlob(stream),
   );

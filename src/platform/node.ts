@@ -4,6 +4,7 @@ import * as crypto from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { processView } from './process.ts';
 
 export { isAscii, isUtf8 } from 'node:buffer';
 export { basename, isAbsolute, join as joinPath, resolve as resolvePath, sep } from 'node:path';
@@ -117,6 +118,12 @@ export function availableParallelism(): number {
   return os.availableParallelism();
 }
 
+/** Bytes that values of JavaScript may take, without the 48 MiB that V8 adds for new ones. */
+export function heapLimit(): number {
+  const { heap_size_limit: limit } = process.getBuiltinModule('node:v8').getHeapStatistics();
+  return limit > 0 ? limit - 48 * 2 ** 20 : Infinity;
+}
+
 /** The name of a number of an error of the system, such as ENOENT for 2. */
 export function errnoName(errno: number): string | undefined {
   return Object.entries(os.constants.errno).find(([, value]) => value === errno)?.[0];
@@ -147,9 +154,13 @@ export function currentFolder(): string {
   return process.cwd();
 }
 
-/** A variable of the environment. */
+/** A variable of the environment. Deno may forbid to read it: it then counts as unset. */
 export function variable(name: string): string | undefined {
-  return process.env[name];
+  try {
+    return processView().env[name];
+  } catch {
+    return undefined;
+  }
 }
 
 export function emitWarning(message: string, code: string): void {

@@ -161,6 +161,10 @@ export function hashHex(algorithm: 'sha1' | 'sha256', bytes: Uint8Array): string
 }
 
 /** A browser's page may not know. */
+export function heapLimit(): number {
+  return Infinity;
+}
+
 export function availableParallelism(): number {
   return (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency ?? 1;
 }

@@ -1,5 +1,5 @@
 /** Prints the files of a torrent as a tree with sizes. */
-import { storedLinks } from '../model/stored-links.ts';
+import { storedLinks } from '../model/lazy/content.ts';
 import type { Torrent, TorrentFile } from '../model/torrent/torrent.ts';
 import { formatBytes, plural } from '../text/format.ts';
 import { printable } from '../text/printable.ts';

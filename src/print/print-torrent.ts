@@ -5,8 +5,11 @@ import { padsIn } from '../layout/padding.ts';
 import { peerText } from '../magnet/magnet.ts';
 import type { HashList } from '../model/hash-list.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
+import { IN_INFO, TOP } from '../model/keys.ts';
+import type { DhtNode } from '../model/primitives.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
-import { tiersOf } from '../model/torrent/torrent-json.ts';
+import { hintsOf, plainValuesOf, tiersOf } from '../model/torrent/torrent-json.ts';
+import { unknownKeys, unknownKeysOfFiles, unknownLines } from '../model/unknown-keys.ts';
 import { formatBytes, plural } from '../text/format.ts';
 import { printable } from '../text/printable.ts';
 import { fileLines, type Terminal } from './print-file-tree.ts';
@@ -62,6 +65,7 @@ export function* detailLines(torrent: Torrent, verbose: Verbosity, terminal?: Te
   if (verbose >= 1) {
     yield '';
     yield* fileLines(torrent, terminal);
+    for (const line of unknownLines(unknownKeysOfFiles(torrent))) yield `unknown key  ${line}`;
   }
   if (verbose >= 2) yield* hashes(torrent, verbose >= 3);
 }
@@ -83,11 +87,9 @@ export function* fieldLines(torrent: Torrent, short: boolean): Generator<string>
     ...cutRows(trackerRows(torrent), short),
     ...listRows('webseed', torrent.webseeds, short),
     ...hintRows(torrent, short),
-    ['private', info.private ? 'yes' : null],
-    ['source', info.source],
-    ['comment', torrent.comment],
-    ['created by', torrent.createdBy],
-    ['created', torrent.creationDate?.toISOString()],
+    ...[...plainValuesOf(torrent, IN_INFO), ...plainValuesOf(torrent, TOP)].map(
+      ([, value, row]): [string, string | undefined] => [row.label ?? row.key, textsOf(value)[0]],
+    ),
     ...listRows(
       'warning',
       torrent.warnings.map(({ path, message }) => [...path, message].join(': ')),
@@ -101,17 +103,23 @@ export function* fieldLines(torrent: Torrent, short: boolean): Generator<string>
 }
 
 /** Fields that few torrents have: listed, or only counted in short output. */
-function hintRows({ httpseeds, nodes, similar, collections, info }: Torrent, short: boolean): [string, string][] {
+function hintRows(torrent: Torrent, short: boolean): [string, string][] {
+  const keys = unknownKeys(torrent);
   const lists: [label: string, values: readonly string[]][] = [
-    ['httpseed', httpseeds ?? []],
-    ['node', (nodes ?? []).map(([host, port]) => peerText({ host, port }))],
-    ['similar torrent', similar.map(toHex)],
-    ['collection', collections],
-    ['feed', info.updateUrl == null ? [] : [info.updateUrl]],
+    ['unknown key', short ? keys.map(() => '') : [...unknownLines(keys)]],
+    ...hintsOf(torrent).map(([, value, row]): [string, string[]] => [row.label ?? row.key, textsOf(value)]),
   ];
   if (!short) return lists.flatMap(([label, values]) => listRows(label, values, short));
   const counts = lists.flatMap(([label, { length }]) => (length > 0 ? [plural(length, label)] : []));
   return counts.length > 0 ? [['also', counts.join(', ')]] : [];
+}
+
+/** The texts of a value as JSON; none of an absent one. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'boolean') return value ? ['yes'] : [];
+  return [(value ?? []) as string | (string | DhtNode)[]]
+    .flat()
+    .map((one) => (typeof one === 'string' ? one : peerText({ host: one[0], port: one[1] })));
 }
 
 function* hashes(torrent: Torrent, all: boolean): Generator<string> {

@@ -2,7 +2,8 @@
 import { type MetainfoError, shown } from '../errors/errors.ts';
 import { Flag, invalidArgument, List, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
-import { AnyEngine, type Engine } from '../hash/engine.ts';
+import { AnyEngine, type Engine, type OnHashed } from '../hash/engine.ts';
+import type { FileDigests } from '../hash/file-digests.ts';
 import { checkedResources, type HashRequest, RESOURCES, type ResourceOptions } from '../hash/hash-request.ts';
 import { runningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { indexRangesOf } from '../model/selection.ts';
@@ -102,7 +103,7 @@ function versionOf({ torrentVersion }: Torrent, version: CheckOptions['version']
  * @internal Verifies the files that were found.
  *
  * @param findUnreadable Finds all files that cannot be read, after hashing has found one.
- * @param hash How the content is hashed. Default: by one request for files on disk.
+ * @param hash How the content is hashed. Default: {@link hashContent}.
  */
 export async function verifyMatched(
   torrent: Torrent,
@@ -174,14 +175,21 @@ export interface PieceCheck {
 export interface HashedPieces extends Pick<HashedContent, 'content' | 'digests'> {
   /** In the order of `digests`. */
   intervals: readonly PieceInterval[];
+  /** Bytes whose digests are from the cache: these. */
+  cachedBytes?: number;
 }
 
-/** @internal Hashes pieces for one version, or for both. Null if there was nothing to hash. */
+/**
+ * @internal Hashes pieces for one version, or for both.
+ *
+ * @param keep Keeps digests of entries of the piece layout as they become known.
+ */
 export type HashPieces = (
   check: PieceCheck,
   intervals: readonly PieceInterval[],
   version: HashRequest['version'],
-) => Promise<HashedPieces | null>;
+  keep?: (known: readonly (readonly [entry: number, FileDigests])[]) => Promise<void>,
+) => Promise<readonly HashedPieces[]>;
 
 /** Hashes the pieces that are on disk, or a sample of them, and compares. */
 async function checkPieces(check: PieceCheck): Promise<PieceResults> {
@@ -195,26 +203,30 @@ async function checkPieces(check: PieceCheck): Promise<PieceResults> {
   const hashed = await check.hash(check, intervals, hashedVersion);
   // Only now, because the end of a stream may have shown that it is too short.
   for (const [first, end] of availablePieces(map, matched)) good.fill(1, first, end);
-  if (hashed) {
-    const { content, digests } = hashed;
-    if (version !== 'v2') clearBadV1(torrent, hashed.intervals, digests, good);
+  for (const { content, digests, intervals } of hashed) {
+    if (version !== 'v2') clearBadV1(torrent, intervals, digests, good);
     if (hashedVersion !== 'v1')
       clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });
   }
   const refuted = isInOneRead ? null : await checkV2Apart(check, good);
-  const some = hashed?.intervals ?? [];
+  const some = hashed.flatMap((one) => one.intervals);
+  const cached = hashed.flatMap(({ cachedBytes }) => cachedBytes ?? []);
   const sample = options.fast ? { pieces: countPieces(some), bytes: rangesOfPieces(map, some).bytes } : null;
-  return { good, refuted, sample };
+  return { good, refuted, sample, cachedBytes: cached[0] };
 }
 
-const hashContent: HashPieces = async ({ matched, map, engine, resources, options }, intervals, version) => {
+/** @internal Hashes pieces of files on disk by one request. */
+export const hashContent: HashPieces = async (check, intervals, version, keep) => {
+  const { matched, map, engine, resources, options } = check;
   const content = contentOfPieces(map, matched, intervals);
   const { files, entries, bytes: totalBytes } = content;
-  if (files.length === 0) return null;
+  if (files.length === 0) return [];
   const request: HashRequest = { files, version, pieceLength: map.pieceLength, onMissing: 'fail', ...resources };
   const nameOf = (index: number) => pathOfEntry(map, matched, entries[index] as number);
-  const digests = await watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
-  return { intervals, content, digests };
+  const onHashed: OnHashed | undefined =
+    keep && ((first, each) => keep(each.map((one, i) => [entries[first + i] as number, one])));
+  const digests = await watch(() => runningJob(engine.start(request, onHashed), { totalBytes, nameOf }), options);
+  return [{ intervals, content, digests }];
 };
 
 /**

@@ -4,9 +4,9 @@ import nodePath from 'node:path';
 import { throwSystemError } from '../errors/system-error.ts';
 import { systemPath } from '../hash/system-path.ts';
 import type { InfoDictV1 } from '../model/info-dict.ts';
-import { once } from '../model/lazy.ts';
+import { once } from '../model/lazy/lazy.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { usualNames } from './matched-files.ts';
+import { safeNames } from './matched-files.ts';
 
 /** Where the content of a torrent is. */
 export interface ContentPlace {
@@ -14,7 +14,7 @@ export interface ContentPlace {
   isFolder: boolean;
   /** The absolute folder that holds the files. */
   folder: string;
-  /** Gives, for each file of the torrent, its usual path from the folder, with `/`. */
+  /** Gives, for each file of the torrent, its path from the folder, if nobody renamed it, with `/`. */
   names: () => readonly string[];
 }
 
@@ -32,11 +32,11 @@ export async function placeOf(torrent: Torrent, path: string): Promise<ContentPl
 /** The place of content at a path, where it need not exist yet. */
 export function placeAt(torrent: Torrent, path: string, isFolder = !isSingleFile(torrent)): ContentPlace {
   const absolute = nodePath.resolve(path);
-  if (isFolder) return { isFolder, folder: absolute, names: once(() => usualNames(torrent)) };
+  if (isFolder) return { isFolder, folder: absolute, names: once(() => safeNames(torrent)) };
   return { isFolder, folder: nodePath.dirname(absolute), names: () => [nodePath.basename(absolute)] };
 }
 
-/** The absolute path of a file of the torrent. @param name Its path from the folder, if that is not the usual one. */
+/** The absolute path of a file of the torrent. @param name Its path from the folder, if it was renamed. */
 export function targetOf({ folder, names }: ContentPlace, index: number, name = names()[index]): string {
   return nodePath.join(folder, name as string);
 }

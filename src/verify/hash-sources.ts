@@ -1,5 +1,14 @@
 /** Hashes pieces whose content comes from sources, in the same hash jobs as a creation from sources. */
-import { StreamHasher } from '../create/sources/hash-streams.ts';
+
+import { hashingCancelled } from '../errors/cancel.ts';
+import type { MetainfoError } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
+import { type FileDigests, packDigests } from '../hash/file-digests.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
+import type { HashRequest } from '../hash/hash-request.ts';
+import type { StreamSink } from '../hash/open-without-links.ts';
+import type { RunningJob } from '../jobs/watch.ts';
+import { sumOf } from '../layout/file-table.ts';
 import {
   isBlob,
   MEMORY_CHANGED,
@@ -7,20 +16,11 @@ import {
   type StreamData,
   sizeOf,
   sourceError,
-} from '../create/sources/source-data.ts';
-import { SourceReader } from '../create/sources/source-reader.ts';
-import { shareOf } from '../create/sources/sources.ts';
-import { StreamJobs, type StreamSink } from '../create/sources/stream-jobs.ts';
-import type { LaidOutFile } from '../create/torrent-layout.ts';
-import { hashingCancelled } from '../errors/cancel.ts';
-import type { MetainfoError } from '../errors/errors.ts';
-import { invalidArgument } from '../errors/guard.ts';
-import { type FileDigests, packTrees } from '../hash/file-digests.ts';
-import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
-import type { HashRequest } from '../hash/hash-request.ts';
-import type { RunningJob } from '../jobs/watch.ts';
-import { FileTable, sumOf } from '../layout/file-table.ts';
-import { concatBytes } from '../platform/node.ts';
+} from '../sources/source-data.ts';
+import { SourceReader } from '../sources/source-reader.ts';
+import { shareOf } from '../sources/sources.ts';
+import { StreamHasher } from '../sources/stream-hasher.ts';
+import { StreamJobs } from '../sources/stream-jobs.ts';
 import type { HashedPieces, PieceCheck } from './check-pieces.ts';
 import { MatchedSources } from './match-sources.ts';
 import { isAligned, type PieceInterval, type PieceLayout, type PieceRanges, rangesOfPieces } from './piece-layout.ts';
@@ -71,16 +71,12 @@ export function hashSources(
   if (check.version === 'hybrid') requireOnePass(map);
   const content = rangesOfPieces(map, intervals);
   const steps = [...stepsOf(map, matched, content)];
-  const rows = steps
-    .filter((step) => 'index' in step)
-    .map(({ index, ranges }): LaidOutFile => {
-      const length = ranges.reduce((sum, range) => sum + range.length, 0);
-      return { path: [matched.content.pathAt(index)], length, stream: matched.dataAt(index) as StreamData };
-    });
-  const files = new FileTable(rows);
+  const files = steps.filter((step) => 'index' in step);
+  const streams = files.map(({ index }) => ({ stream: matched.dataAt(index) as StreamData }));
+  const totalBytes = sumOf(files.flatMap(({ ranges }) => ranges.map(({ length }) => length)));
   const jobs = new StreamJobs(
     engine,
-    { version, pieceLength, files, streams: [...rows.keys()], isAligned: version !== 'v1', paddedFiles: 0 },
+    { version, pieceLength, files: files.length, streams, totalBytes, isAligned: version !== 'v1' },
     { ...options, resources, mostBytes: sumOf(content.lengths) },
   );
   const hashing = new SourceHashing(jobs, matched);
@@ -171,8 +167,7 @@ class SourceHashing {
       const first = start / pieceLength;
       return [first, first + Math.ceil(length / pieceLength)];
     });
-    const v1 = concatBytes(hashed.map(({ pieces }) => pieces));
-    return { intervals, content, digests: { v1, v2: packTrees(hashed), missing: [] } };
+    return { intervals, content, digests: packDigests(hashed, this.#jobs.version) };
   }
 
   /** Hashes v1 pieces, which may span sources, one after another. Pieces of content that does not arrive are skipped. */
@@ -199,7 +194,7 @@ class SourceHashing {
     copied: number,
     { sink, skipped }: { sink: StreamSink; skipped: PieceInterval[] },
   ): Promise<void> {
-    const { pieceLength } = this.#jobs.layout;
+    const { pieceLength } = this.#jobs;
     const [from, end] = [start + copied, start + length];
     const firstWhole = Math.ceil(from / pieceLength);
     const endWhole = Math.floor(end / pieceLength);

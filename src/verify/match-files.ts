@@ -1,8 +1,8 @@
 /** Finds the files of a torrent on disk. */
 import nodePath from 'node:path';
-import { type BeneathOptions, requireBeneath } from '../disk/beneath.ts';
+import { FileColumnsBuilder } from '../disk/file-columns.ts';
+import { type BeneathOptions, realPath, requireBeneath } from '../disk/held-folder.ts';
 import { isWithin } from '../disk/path-within.ts';
-import { realPath } from '../disk/real-path.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
 import { isFolder, isRegularFile, statusOf } from '../disk/stat-files.ts';
 import { MetainfoError } from '../errors/errors.ts';
@@ -11,6 +11,7 @@ import { fromSystemError } from '../errors/system-error.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
 import { FileTable } from '../layout/file-table.ts';
+import { PathPrefixes } from '../layout/path-prefixes.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { placeOf } from './content-place.ts';
 import {
@@ -23,7 +24,6 @@ import {
   othersIn,
   type Unreadable,
 } from './matched-files.ts';
-import { nothingFound } from './missing-files.ts';
 
 /** Options of {@link matchFiles}. */
 export interface MatchOptions extends Checked<BeneathOptions> {
@@ -95,9 +95,10 @@ async function filesIn(
   findUnderOtherNames({ torrent, names }, missing, { found, extra, table });
   for (const [path, error] of odd) if (isEntry(error)) extra.set(path, null);
   const root = followOutside ? null : listed.root;
+  const oddPlaces = new PathPrefixes(odd.keys());
   for (const name of odd.size === 0 ? [] : missing.map((i) => names[i] as string)) {
     if (found.has(name)) continue;
-    const at = pathsTo(name).find((path) => odd.has(path));
+    const at = [...oddPlaces.of(name)].at(-1);
     if (at === undefined) continue;
     const error = odd.get(at) ?? null;
     const isHere = at === name;
@@ -129,12 +130,6 @@ function isEntry(error: MetainfoError | null): boolean {
   return error === null || error.code === 'ERR_NOT_A_FILE' || error.code === 'ERR_NAME';
 }
 
-/** The paths of the folders above a file, from the top, and its own. */
-function pathsTo(name: string): string[] {
-  const parts = name.split('/');
-  return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
-}
-
 /** The problem of a link that verification does not follow without `followOutside`. */
 export const OUTSIDE = 'a link that leads out of the folder';
 
@@ -161,4 +156,10 @@ async function statFile(path: string): Promise<DiskFile | Unreadable> {
     const failure = error as MetainfoError;
     return { problem: failure.message, error: failure };
   }
+}
+
+/** The match of `count` files of which none was found. */
+export function nothingFound(count: number): FoundFiles {
+  const listed = { root: '', columns: new FileColumnsBuilder().finish() };
+  return { listed, indexes: new Uint32Array(count).fill(NO_PATH), others: [], extraFiles: [] };
 }

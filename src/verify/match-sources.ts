@@ -12,8 +12,8 @@ import {
   MatchedFiles,
   namesColumn,
   othersIn,
+  safeNames,
   type Unreadable,
-  usualNames,
 } from './matched-files.ts';
 
 /** A source with its path in the torrent. */
@@ -66,7 +66,7 @@ export async function matchSources(
     diskPaths: null,
   };
   const listed = { root: '', columns };
-  const names = isRenamed ? sources.map(({ path }) => path) : usualNames(torrent);
+  const names = isRenamed ? sources.map(({ path }) => path) : safeNames(torrent);
   const wanted = () => namesColumn(torrent, () => names);
   const indexes = isRenamed ? new Uint32Array(1) : await matchPaths(wanted(), columns.paths);
   const table = new FileTable<ScannedFile>(listed);

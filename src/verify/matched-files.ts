@@ -9,8 +9,8 @@ import { systemPath } from '../hash/system-path.ts';
 import { type DiskFiles, FileTable, type PathColumn, pathColumn } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
+import { contentOf, type TorrentContent } from '../model/lazy/content.ts';
 import { storedNames } from '../model/stored-names.ts';
-import { contentOf, type TorrentContent } from '../model/torrent/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 
 /** A regular file on disk. */
@@ -21,7 +21,7 @@ export interface DiskFile {
   size: number;
   mtimeMs: number;
   ctimeMs: number;
-  /** Its path from the folder, with `/`, if it is another than the usual one. */
+  /** Its path from the folder, with `/`, if it was renamed. */
   foundAs?: string;
 }
 
@@ -178,7 +178,7 @@ export class MatchedFiles {
 }
 
 /** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */
-export function usualNames(torrent: Torrent): string[] {
+export function safeNames(torrent: Torrent): string[] {
   const paths = torrent.files.map(({ path }) => path);
   // Reading the torrent warns of every unsafe path.
   if (torrent.warnings.length === 0) return paths;
@@ -188,7 +188,7 @@ export function usualNames(torrent: Torrent): string[] {
   return paths.map((path, i) => (isSafe(path) ? path : (safePaths[i] as string)));
 }
 
-/** The usual paths of the files of a torrent on disk, as a column. */
+/** The safe names of the files of a torrent, as a column. */
 export function namesColumn(torrent: Torrent, namesOf: () => readonly string[]): PathColumn {
   // Without warnings, no path is unsafe.
   if (torrent.warnings.length === 0) return contentOf(torrent).paths;
@@ -204,7 +204,7 @@ export function othersIn(indexes: Uint32Array, count: number): number[] {
   return others;
 }
 
-/** The torrent, and the usual paths of its files. */
+/** The torrent, and the safe names of its files. */
 interface WantedNames {
   torrent: Torrent;
   names: readonly string[];

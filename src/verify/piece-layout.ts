@@ -1,7 +1,7 @@
 /** The piece layout: where each file and pad file of a torrent lies among its pieces. */
 import type { RequestedFiles } from '../hash/hash-request.ts';
 import { NO_PATH } from '../hash/match-paths.ts';
-import { contentOf, type V1Entries } from '../model/torrent/content.ts';
+import { contentOf, type V1Entries } from '../model/lazy/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import type { MatchedFiles } from './matched-files.ts';
 
@@ -33,16 +33,16 @@ export function pieceLayoutOf(torrent: Torrent, version = torrent.torrentVersion
 /** The piece layout of v2, where every file begins with a piece. */
 export function v2PieceLayout(torrent: Torrent): PieceLayout {
   const { lengths } = contentOf(torrent);
-  return layoutOf({ lengths, files: Int32Array.from(lengths, (_, i) => i) }, torrent.info.pieceLength, true);
+  return layoutOfEntries({ lengths, files: Int32Array.from(lengths, (_, i) => i) }, torrent.info.pieceLength, true);
 }
 
 /** The piece layout of v1 and hybrid, where entries follow each other in the order of the v1 file list. */
 export function v1PieceLayout(torrent: Torrent): PieceLayout {
-  return layoutOf(contentOf(torrent).entries as V1Entries, torrent.info.pieceLength, false);
+  return layoutOfEntries(contentOf(torrent).entries as V1Entries, torrent.info.pieceLength, false);
 }
 
 /** @param isAligned Whether each entry starts at the start of a piece. */
-function layoutOf(all: V1Entries, pieceLength: number, isAligned: boolean): PieceLayout {
+function layoutOfEntries(all: V1Entries, pieceLength: number, isAligned: boolean): PieceLayout {
   const [starts, lengths] = [new Float64Array(all.lengths.length), new Float64Array(all.lengths.length)];
   const files = new Int32Array(all.lengths.length);
   let [count, end] = [0, 0];

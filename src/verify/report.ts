@@ -61,6 +61,8 @@ export interface VerifyReport {
   sampledPieces: number | null;
   /** How many bytes of content `fast` hashed; null when all were. All others on disk are assumed to be good. */
   sampledBytes: number | null;
+  /** With the option `cache`, bytes of files that were not read, because the cache knew their hashes; else absent. */
+  cachedBytes?: number;
   /** One bit per piece, 1 for good. Piece 0 is the highest bit of the first byte, as in the peer protocol (BEP 3). */
   bitfield: Uint8Array<ArrayBuffer>;
 }
@@ -91,13 +93,15 @@ export interface PieceResults {
   sample: { pieces: number; bytes: number } | null;
   /** A byte for each piece: 1 for one of which some bytes are proven to be wrong, although not all could be checked. Null for none. */
   refuted?: Uint8Array | null;
+  /** See {@link VerifyReport}. */
+  cachedBytes?: number | undefined;
 }
 
 /** @internal Makes the report of a verification. */
 export function reportOf(
   matched: MatchedFiles,
   map: PieceLayout,
-  { good, sample, refuted = null }: PieceResults,
+  { good, sample, refuted = null, cachedBytes }: PieceResults,
 ): VerifyReport {
   const goodBytes = bytesIn(good, matched, map);
   const { selected } = matched;
@@ -117,6 +121,7 @@ export function reportOf(
     totalSize: sumOf(lengths.filter((_, i) => isSelected(i))),
     sampledPieces: sample?.pieces ?? null,
     sampledBytes: sample?.bytes ?? null,
+    ...(cachedBytes !== undefined && { cachedBytes }),
     bitfield: bitfieldOf(good),
   };
   const rowAt = (i: number) => verifiedFile(matched, i, goodBytes[i] as number, unchecked?.[i]);

@@ -1,5 +1,5 @@
 /** Verifies a torrent of one short file in one step: the file is opened, read and hashed on a native thread. */
-import { type BeneathOptions, shortPathOf } from '../disk/beneath.ts';
+import { type BeneathOptions, shortPathOf } from '../disk/held-folder.ts';
 import { onAbort, throwIfAborted } from '../errors/cancel.ts';
 import type { Checked } from '../errors/guard.ts';
 import { isOwnEngine, MAX_SHORT } from '../hash/engine.ts';
@@ -7,8 +7,8 @@ import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import type { CheckOptions, Hashing } from './check-pieces.ts';
 import { clearBadV1, clearBadV2 } from './clear-bad-pieces.ts';
+import { nothingFound } from './match-files.ts';
 import { MatchedFiles } from './matched-files.ts';
-import { nothingFound } from './missing-files.ts';
 import { contentOfPieces, type PieceInterval, pieceLayoutOf } from './piece-layout.ts';
 import { reportOf, type VerifyReport } from './report.ts';
 
@@ -21,12 +21,12 @@ import { reportOf, type VerifyReport } from './report.ts';
 export async function verifyShort(
   torrent: Torrent,
   path: string,
-  { engine, version, options }: Hashing & { options: Checked<CheckOptions & BeneathOptions> },
+  { engine, version, options }: Hashing & { options: Checked<CheckOptions & BeneathOptions & { cache?: unknown }> },
 ): Promise<VerifyReport | null> {
-  const { fast, progress, onProgress, signal } = options;
+  const { fast, progress, onProgress, signal, cache } = options;
   const { totalSize, nFiles } = torrent;
   const { pieceLength } = torrent.info;
-  if (fast || progress || onProgress || nFiles !== 1 || totalSize === 0 || totalSize > MAX_SHORT) return null;
+  if (fast || cache || progress || onProgress || nFiles !== 1 || totalSize === 0 || totalSize > MAX_SHORT) return null;
   if (!isOwnEngine(engine) || !engine.short || pieceLength < BLOCK_SIZE || !isPowerOfTwo(pieceLength)) return null;
   const map = pieceLayoutOf(torrent, version);
   const place = shortPathOf(path, options);

@@ -1,4 +1,11 @@
 /** Verifies content that is not on this disk: buffers, Blobs, range readers, web objects and streams. */
+import { MetainfoError, shown } from '../errors/errors.ts';
+import { invalidArgument } from '../errors/guard.ts';
+import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
+import { factsOf, type Job, track } from '../jobs/track.ts';
+import { watch } from '../jobs/watch.ts';
+import { Issues } from '../model/issues.ts';
+import type { Torrent } from '../model/torrent/torrent.ts';
 import {
   dataIn,
   isData,
@@ -7,7 +14,7 @@ import {
   type SourceData,
   type StreamData,
   sizeOf,
-} from '../create/sources/source-data.ts';
+} from '../sources/source-data.ts';
 import {
   checkSources,
   frozenSources,
@@ -17,19 +24,12 @@ import {
   type SourceFile,
   type SourceInput,
   sourceFiles,
-} from '../create/sources/sources.ts';
-import { destroyStream, takeStreams } from '../create/sources/take-streams.ts';
-import { MetainfoError, shown } from '../errors/errors.ts';
-import { invalidArgument } from '../errors/guard.ts';
-import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
-import { factsOf, type Job, track } from '../jobs/track.ts';
-import { watch } from '../jobs/watch.ts';
-import { Issues } from '../model/issues.ts';
-import type { Torrent } from '../model/torrent/torrent.ts';
+} from '../sources/sources.ts';
+import { destroyStream, takeStreams } from '../sources/take-streams.ts';
 import { type CheckOptions, type Hashing, hashingOf, verifyMatched } from './check-pieces.ts';
 import { hashSources, StreamedSources } from './hash-sources.ts';
 import { matchSources, type SourceWithPath } from './match-sources.ts';
-import { usualNames } from './matched-files.ts';
+import { safeNames } from './matched-files.ts';
 import type { VerifyReport } from './report.ts';
 
 /** Content for {@link verify} that is not on this disk: sources with paths or names, or the data of a single-file torrent. */
@@ -64,7 +64,9 @@ export async function verifySources(
           matched,
           hashing,
           async () => {},
-          (check, ...pieces) => watch(() => hashSources({ ...check, matched }, ...pieces), options),
+          async (check, intervals, version) => [
+            await watch(() => hashSources({ ...check, matched }, intervals, version), options),
+          ],
         );
       });
       streams.release();
@@ -104,7 +106,7 @@ function checkedInput(
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
 function sourcesOf(torrent: Torrent, content: VerifySources): Source[] {
-  const name = usualNames(torrent)[0] as string;
+  const name = safeNames(torrent)[0] as string;
   const isOne = isData(content);
   if (isOne && torrent.nFiles !== 1)
     throw invalidArgument(

@@ -1,9 +1,8 @@
 /** Verifies content against a torrent: finds its files, hashes every available piece and compares. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dataIn } from '../create/sources/source-data.ts';
-import { ignoreErrors } from '../create/sources/take-streams.ts';
-import type { BeneathOptions } from '../disk/beneath.ts';
+import { CACHE, type CacheChoice } from '../create/options.ts';
+import type { BeneathOptions } from '../disk/held-folder.ts';
 import { untilAbort } from '../errors/cancel.ts';
 import {
   type Checked,
@@ -20,7 +19,17 @@ import { systemPath } from '../hash/system-path.ts';
 import { jobLimiter, LARGE_JOB_BYTES } from '../jobs/job-limiter.ts';
 import { factsOf, type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type Torrent } from '../model/torrent/torrent.ts';
-import { CHECK, type CheckOptions, diskPathAt, type Hashing, hashingOf, verifyMatched } from './check-pieces.ts';
+import { dataIn } from '../sources/source-data.ts';
+import { ignoreErrors } from '../sources/take-streams.ts';
+import {
+  CHECK,
+  type CheckOptions,
+  diskPathAt,
+  type Hashing,
+  hashContent,
+  hashingOf,
+  verifyMatched,
+} from './check-pieces.ts';
 import { matchFiles } from './match-files.ts';
 import type { MatchedFiles } from './matched-files.ts';
 import type { VerifyReport } from './report.ts';
@@ -35,10 +44,23 @@ export interface VerifyOptions extends CheckOptions, BeneathOptions {
    * @default false
    */
   followOutside?: boolean | undefined;
+  /**
+   * Take the hashes of files from the cache of creations, as long as the files are unchanged, and keep there the hashes of files that are
+   * read. A file whose content changed without a change of its size, times or inode is not found out. v1
+   * torrents whose files share pieces, `fast`, and content from sources do not use it.
+   *
+   * @default false
+   */
+  cache?: CacheChoice | undefined;
 }
 
 /** @internal */
-export const VERIFY = { ...CHECK, followOutside: Flag, beneath: Path } satisfies OptionStructs<VerifyOptions>;
+export const VERIFY = {
+  ...CHECK,
+  followOutside: Flag,
+  beneath: Path,
+  cache: CACHE,
+} satisfies OptionStructs<VerifyOptions>;
 
 /**
  * Verifies content against a torrent: reports missing, corrupt and extra files, and which pieces are good.
@@ -122,7 +144,10 @@ async function verifyInSlot(torrent: Torrent, path: string, hashing: FileHashing
   if (short) return short;
   const matched = await untilAbort(signal, matchFiles(torrent, path, { signal, slot, followOutside, beneath }));
   if (torrent.totalSize > LARGE_JOB_BYTES) slot.release();
-  return verifyMatched(torrent, matched, hashing, () => leaveOutUnreadable(matched));
+  const { cache } = hashing.options;
+  // Its code is loaded only if there is one.
+  const hash = cache ? await (await import('./cached-pieces.ts')).cachedHash(cache) : hashContent;
+  return verifyMatched(torrent, matched, hashing, () => leaveOutUnreadable(matched), hash);
 }
 
 /** Finds all files that cannot be read. */

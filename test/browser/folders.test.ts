@@ -47,6 +47,14 @@ describe('filesFrom', () => {
     assert.deepEqual(root.sources.map(({ path }) => path).sort(), ['a', 'c/b']);
   });
 
+  it('leaves out torrents at the top of the only folder, as the library in Node does', async () => {
+    const album = directory('album', [handle('a'), handle('b.TORRENT'), directory('sub', [handle('c.torrent')])]);
+    const pathsOf = async (given: GivenFiles) => (await filesFrom(given)).sources.map(({ path }) => path).sort();
+    assert.deepEqual(await pathsOf(album), ['a', 'sub/c.torrent']);
+    assert.deepEqual(await pathsOf([handle('b.torrent')]), ['b.torrent']);
+    assert.deepEqual(await pathsOf([handle('b.torrent'), handle('a')]), ['a', 'b.torrent']);
+  });
+
   it('says which file or folder cannot be read', async () => {
     const gone = { ...directory('sub', []), values: () => ({ [Symbol.asyncIterator]: () => ({ next: failure }) }) };
     const entry = {

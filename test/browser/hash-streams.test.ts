@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { SourceData } from '../../src/create/sources/source-data.ts';
+import type { SourceData } from '../../src/sources/source-data.ts';
 import { content } from '../support/generated.ts';
 import { runs } from '../support/runs.ts';
 
@@ -99,6 +99,11 @@ describe('streams in a page', () => {
         [failing(broken), 'ERR_SOURCE', /the line was cut/],
         [failing(streamOf(new Uint8Array(9), 2), { size: 10 }), 'ERR_SOURCE_SIZE', /ended after 9 of 10 bytes/],
         [failing(streamOf(new Uint8Array(11), 2), { size: 10 }), 'ERR_SOURCE_SIZE', /longer than 10 bytes/],
+        [
+          failing(Object.assign(streamOf(new Uint8Array(9), 2), { truncated: true })),
+          'ERR_SOURCE_TRUNCATED',
+          /truncated after 9 bytes/,
+        ],
         [failing({ size: 10, read: async () => new Uint8Array(9) }), 'ERR_SOURCE', /expected 10 bytes from 0, got 9/],
       ] as const;
       for (const [draft, code, message] of cases) {

@@ -7,7 +7,7 @@ const { browserSizes } = (await import('../../scripts/browser-sizes.mjs' as stri
 };
 
 /** Bytes of what a page loads, minified and gzipped. */
-const MOST = { 'reads and validates': 40_000, everything: 75_000 };
+const MOST = { 'reads and validates': 40_000, everything: 80_000 };
 
 describe('the size of metainfo/browser', () => {
   it('is within its budget', async () => {

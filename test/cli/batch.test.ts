@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
-import { command, entries, metainfo } from './run.ts';
+import { command, entries, metainfo, metainfoProcess } from './run.ts';
 
 interface Event {
   event: string;
@@ -190,7 +190,10 @@ describe('a file of jobs', () => {
     await writeFile(path.join(cwd, 'jobs'), [...lines, '{"path":"lib/a"}', '{"path":"lib/a"}'].join('\n'));
     // A heap that could not hold the list.
     const env = { NODE_OPTIONS: '--max-old-space-size=64' };
-    const { code, stdout } = await metainfo(['create', '--batch', 'jobs', '--json', '--jobs', '1'], { cwd, env });
+    const { code, stdout } = await metainfoProcess(['create', '--batch', 'jobs', '--json', '--jobs', '1'], {
+      cwd,
+      env,
+    });
     assert.equal(code, 1);
     const events = stdout
       .trimEnd()

@@ -42,6 +42,25 @@ describe('options of metainfo create', () => {
     );
   });
 
+  it('writes no keys for empty texts, also of a configuration and of a job', async (t) => {
+    const cwd = await workFolder(t);
+    const bare = await created(cwd, '--no-created-by');
+    const options = ['comment', 'source', 'created-by', 'collection'];
+    assert.deepEqual(await created(cwd, ...options.map((option) => `--${option}=`)), bare);
+    const full = options.map((option) => `${option} = "x"\n`).join('');
+    const none = options.map((option) => `${option} = ""\n`).join('');
+    await writeFile(path.join(cwd, 'c.toml'), `[create]\n${full}[presets.none]\n${none}private = false\n`);
+    assert.deepEqual(await created(cwd, '--config', 'c.toml', '--preset', 'none'), bare);
+    assert.equal(text((await created(cwd, '--config', 'c.toml')).get('comment')), 'x');
+    const job = { path: 'album', private: false, ...Object.fromEntries(options.map((option) => [option, ''])) };
+    await writeFile(path.join(cwd, 'jobs'), JSON.stringify({ ...job, output: 'job.torrent' }));
+    const { code, stderr } = await metainfo(['create', '--batch', 'jobs'], { cwd });
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(decode(await bytesOf(cwd, 'job.torrent')).value, bare);
+    // In --set, the text is the value.
+    assert.equal(text((await created(cwd, '--set', 'publisher=')).get('publisher')), '');
+  });
+
   it('refuses keys that other options set, or that describe the content', async (t) => {
     const cwd = await workFolder(t);
     for (const key of [

@@ -1,6 +1,20 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -98,7 +112,7 @@ describe('metainfo edit', () => {
     const { code, stdout } = await metainfo(['edit', 'x.torrent', '--dry-run', ...unset], { cwd });
     const lines = stdout.trimEnd().split('\n').slice(1).toSorted();
     assert.deepEqual([code, lines.length], [0, 5]);
-    assert.match(lines[0] as string, /^ {2}a {2}- "(ff){98}\.\.\.$/);
+    assert.match(lines[0] as string, /^ {2}a {2}- "hex:(ff){96}\.\.\.$/);
     assert.match(lines[1] as string, /^ {2}b {2}- \[0,1,2,.*\.\.\.$/);
     assert.match(lines[2] as string, /^ {2}c {2}- \{"0":\[0\],"1":\[1\],.*\.\.\.$/);
     assert.match(lines[3] as string, /^ {2}d {2}- "ü{196}\.\.\.$/);
@@ -218,7 +232,11 @@ describe('metainfo edit', () => {
       [['album.torrent', '--source', 'S', '--keep-infohash'], 1, /source would change the infohash.*ERR_INFOHASH/],
       [['album.torrent', '--add-tracker', 'no url'], 2, /error: --add-tracker: expected a URL.*ERR_VALIDATION/],
       [['album.torrent', '--remove-tracker', 'udp://a', '--strict'], 1, /^error: .*"udp:\/\/a".*ERR_FINDINGS/s],
-      [['album.torrent', '--date', '1449000000000'], 2, /year 9999: a number counts seconds, not milliseconds/],
+      [
+        ['album.torrent', '--date', '@1449000000000'],
+        2,
+        /year 9999: the number after @ counts seconds, not milliseconds/,
+      ],
       [['album.torrent', '--set', 'x'], 2, /'--set <key=text>' argument 'x' is invalid\. Expected KEY=TEXT/],
       [['album.torrent', '--set', 'comment=x'], 2, /--set and --unset cannot hold comment/],
       [['album.torrent', '--set', 'nodes=x'], 2, /--set and --unset cannot hold nodes/],
@@ -330,6 +348,94 @@ describe('metainfo edit', () => {
     assert.deepEqual([code, stdout], [130, '']);
     assert.equal(stderr, `cancelled: ${written} of 71 torrents were written; run the command again to go on\n`);
     assert.ok(written > 0);
+  });
+
+  it('writes none of the torrents if one was replaced after its check', {
+    skip: process.platform === 'win32',
+  }, async (t) => {
+    const replacements: Record<string, (file: string, other: string) => Promise<unknown>> = {
+      'by another file': (file, other) => rename(other, file),
+      'in place, with its size and times': async (file, other) => {
+        const { atime, mtime } = await stat(file);
+        await copyFile(other, file);
+        await utimes(file, atime, mtime);
+      },
+      'by nothing': (file) => unlink(file),
+    };
+    for (const [how, replace] of Object.entries(replacements))
+      for (const more of [[], ['--keep-infohash']]) {
+        const cwd = await workFolder(t);
+        for (const [name, tag] of [
+          ['first', 'X'],
+          ['other', 'Y'],
+          ['second', 'X'],
+        ] as const)
+          await metainfo(['create', 'album', '-s', tag, '-o', `${name}.torrent`], { cwd });
+        const at = (name: string) => path.join(cwd, `${name}.torrent`);
+        execFileSync('mkfifo', [at('fifo')]);
+        const args = ['first.torrent', 'fifo.torrent', '--source', 'X', '-c', 'new', '-o', 'out/', ...more];
+        const editing = metainfo(['edit', ...args], { cwd });
+        // It opens for writing when the first torrent has been checked.
+        const fifo = await open(at('fifo'), 'w');
+        await replace(at('first'), at('other'));
+        await fifo.writeFile(await readFile(at('second')));
+        await fifo.close();
+        const { code, stderr } = await editing;
+        assert.deepEqual([code, await entries(path.join(cwd, 'out'))], [1, []], how);
+        assert.match(
+          stderr,
+          /^error: first\.torrent changed while it was edited.*; 0 of 2 torrents were written\. \[ERR_FILE_CHANGED\]\n$/,
+        );
+      }
+  });
+
+  it('does not write a torrent that was replaced while others are written', { skip: shimMissing() }, async (t) => {
+    const cwd = await workFolder(t);
+    for (const [name, tag] of [
+      ['a', 'X'],
+      ['b', 'X'],
+      ['other', 'Y'],
+    ])
+      await metainfo(['create', 'album', '-s', tag as string, '-o', `${name}.torrent`], { cwd });
+    const other = await readFile(path.join(cwd, 'other.torrent'));
+    const control = path.join(cwd, 'control');
+    const faults = Faults.create(control);
+    t.after(() => faults.close());
+    // The first time is the check.
+    faults.arm({ call: 'open', action: 'stall', first: 2, match: 'b.torrent' });
+    const env = faultsEnv({ shim: buildShim(cwd), control, folder: cwd });
+    const child = start(['edit', 'a.torrent', 'b.torrent', '-s', 'X', '-c', 'new', '--keep-infohash'], { cwd, env });
+    const ended = finish(child);
+    while (faults.counts().stalled === 0 && child.exitCode === null) await sleep(5);
+    await rename(path.join(cwd, 'other.torrent'), path.join(cwd, 'b.torrent'));
+    faults.go();
+    const { code, stderr } = await ended;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^error: b\.torrent changed while it was edited.*; 1 of 2 torrents were written\. \[ERR_FILE_CHANGED\]\n$/,
+    );
+    assert.deepEqual(await readFile(path.join(cwd, 'b.torrent')), other);
+    assert.equal((await Torrent.read(path.join(cwd, 'a.torrent'))).comment, 'new');
+  });
+
+  it('removes a field by an empty text, also one of a preset', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '--no-created-by', '-o', 'bare.torrent'], { cwd });
+    const bare = await readFile(path.join(cwd, 'bare.torrent'));
+    const texts = ['-s', '-c', '--created-by', '--collection'];
+    const full = texts.flatMap((option) => [option, 'x']);
+    const preset = '[presets.none]\nsource = ""\ncomment = ""\ncreated-by = ""\ncollection = [""]\n';
+    await writeFile(path.join(cwd, 'c.toml'), preset);
+    for (const args of [texts.flatMap((option) => [option, '']), ['--config', 'c.toml', '--preset', 'none']]) {
+      await metainfo(['create', 'album', '-o', 'full.torrent', '--force', ...full], { cwd });
+      const { code, stderr } = await metainfo(['edit', 'full.torrent', ...args], { cwd });
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.deepEqual(await readFile(path.join(cwd, 'full.torrent')), bare, args.join(' '));
+    }
+    const kept = await metainfo(['edit', 'bare.torrent', '-s', '', '--keep-infohash'], { cwd });
+    assert.deepEqual([kept.code, kept.stderr], [0, '']);
+    assert.deepEqual(await readFile(path.join(cwd, 'bare.torrent')), bare);
   });
 
   it('sets numbers, lists and dictionaries with :=', async (t) => {

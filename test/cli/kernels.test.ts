@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadAddon } from '../../src/hash/addon.ts';
-import { metainfo, workFolder } from './run.ts';
+import { metainfo, metainfoProcess, workFolder } from './run.ts';
 
 interface KernelList {
   active: { sha1: string; sha256: string };
@@ -27,7 +27,7 @@ describe('metainfo kernels', () => {
   it('prints JSON with --json, and respects METAINFO_KERNEL', async (t) => {
     const cwd = await workFolder(t);
     for (const kernel of loadAddon().kernels) {
-      const { stdout } = await metainfo(['kernels', '--json'], { cwd, env: { METAINFO_KERNEL: kernel } });
+      const { stdout } = await metainfoProcess(['kernels', '--json'], { cwd, env: { METAINFO_KERNEL: kernel } });
       const { active, kernels } = JSON.parse(stdout) as KernelList;
       assert.equal(active.sha1, kernel);
       assert.deepEqual(
@@ -61,7 +61,7 @@ describe('metainfo kernels', () => {
 
   it('lists the available kernels when METAINFO_KERNEL names another', async (t) => {
     const cwd = await workFolder(t);
-    const { code, stderr } = await metainfo(['kernels'], { cwd, env: { METAINFO_KERNEL: 'sha-ce-x5' } });
+    const { code, stderr } = await metainfoProcess(['kernels'], { cwd, env: { METAINFO_KERNEL: 'sha-ce-x5' } });
     assert.equal(code, 2);
     assert.match(stderr, new RegExp(`sha-ce-x5 .*expected one of: ${loadAddon().kernels.join(', ')}`));
   });

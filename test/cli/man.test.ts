@@ -9,13 +9,12 @@ import { program } from '../../src/cli/program.ts';
 import { missing } from '../support/external.ts';
 import { ROOT } from '../support/pages.ts';
 
-const FILE = path.join(ROOT, 'man/metainfo.1');
-
 /** Formats the page as `man` does. */
 function formatted(...options: string[]) {
   // groff takes no empty date.
   const { SOURCE_DATE_EPOCH: _, ...env } = process.env;
-  return spawnSync('groff', ['-man', '-Tascii', '-P-c', '-rLL=100n', ...options, FILE], { encoding: 'utf8', env });
+  const args = ['-man', '-Tascii', '-P-c', '-rLL=100n', ...options];
+  return spawnSync('groff', args, { input: manPage(), encoding: 'utf8', env });
 }
 
 /** A command and all below it. */
@@ -24,10 +23,6 @@ function all(command: Command): Command[] {
 }
 
 describe('the man page', () => {
-  it('matches the help of the command (update: npm run docs:man)', () => {
-    assert.equal(readFileSync(FILE, 'utf8'), manPage());
-  });
-
   it('is what npm installs', () => {
     const { man } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
     assert.deepEqual(man, ['./man/metainfo.1']);

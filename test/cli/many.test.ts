@@ -218,11 +218,12 @@ describe('metainfo create --each', () => {
     const cwd = await temporaryFolder(t);
     await writeTree(cwd, { 'lib/a': 10, 'out/keep': 1 });
     await sparseFile(path.join(cwd, 'lib'), 'b', HUGE);
-    const child = start(['create', '--each', 'lib', '-o', 'out'], { cwd });
+    const child = start(['create', '--each', 'lib', '-o', 'out', '--cache-dir', 'cache'], { cwd });
     const finished = finish(child);
     child.stdout.once('data', () => child.kill('SIGINT'));
-    const { code, stdout } = await finished;
+    const { code, stdout, stderr } = await finished;
     assert.equal(code, 130);
+    assert.match(stderr, /^Hashed files are cached: run the same command again with --resume\.\n$/);
     assert.match(stdout, /^out\/a\.torrent: [^\n]*\n1 torrent made, 1 not started or cancelled: /);
     assert.deepEqual(await entries(path.join(cwd, 'out')), ['a.torrent', 'keep']);
   });

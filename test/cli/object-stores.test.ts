@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { redisMissing, redisServer } from '../support/redis.ts';
 import { type S3Server, s3Server } from '../support/s3.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
-import { bytesOf, metainfo, start } from './run.ts';
+import { bytesOf, metainfo, metainfoProcess } from './run.ts';
 
 const KIB = 1024;
 
@@ -114,7 +113,7 @@ describe('hash-part and join with an object store', () => {
     await writeFile(path.join(cwd, 'hide.cjs'), text);
     const args = ['hash-part', 'plan.json', '--index', '0', '--parts', 's3://jobs/parts'];
     const hidden = { ...env, NODE_OPTIONS: `--require=${path.join(cwd, 'hide.cjs')}` };
-    const missing = await metainfo(args, { cwd, env: hidden });
+    const missing = await metainfoProcess(args, { cwd, env: hidden });
     assert.equal(missing.code, 2);
     assert.match(
       missing.stderr,
@@ -129,7 +128,20 @@ describe('hash-part and join with an object store', () => {
     const { run } = await setUp(t);
     const args = ['hash-part', 'plan.json', '--index', '0'];
     const folder = await run(...args, '--parts', 'parts', '--content-url', 'set');
-    assert.deepEqual([folder.code, /needs a URL: s3:/.test(folder.stderr)], [2, true]);
+    assert.equal(folder.code, 2);
+    for (const url of [
+      'set',
+      'https://h/set#x',
+      'https://h/set?x',
+      'https:///set',
+      'data:,x',
+      'https:h/set',
+      's3://',
+    ]) {
+      const { code, stderr } = await run(...args, '--parts', 'parts', '--content-url', url);
+      assert.equal(code, 2, url);
+      assert.match(stderr, /--content-url needs a URL that paths can be appended to|s3:\/\/BUCKET/, url);
+    }
     const secret = await run(...args, '--parts', 'ftp://me:geheim@host/');
     assert.equal(secret.code, 2);
     assert.match(secret.stderr, /a part store cannot have the scheme ftp/);
@@ -138,25 +150,6 @@ describe('hash-part and join with an object store', () => {
     assert.deepEqual([keys.code, keys.stderr.includes('geheim')], [2, false]);
     const nobody = await run(...args, '--parts', 'http://me:geheim@127.0.0.1:9/');
     assert.deepEqual([nobody.code, nobody.stderr.includes('geheim')], [75, false]);
-  });
-});
-
-describe('metainfo worker and create --queue with an object store', { skip: redisMissing() }, () => {
-  it('make the same torrent as create', async (t) => {
-    const { s3, cwd, env, run } = await setUp(t);
-    const redis = await redisServer(t);
-    const shared = ['--root', 'data=set', '--store', 's3://jobs/store'];
-    for (let i = 0; i < 2; i += 1) {
-      const worker = start(['worker', '--redis', redis.url, ...shared], { cwd, env });
-      t.after(async () => void worker.kill('SIGKILL'));
-    }
-    const queue = ['--queue', redis.url, ...shared, '--part-size', '64KiB'];
-    const created = await run('create', 'set', '-l', '16KiB', '-o', 'set/queued.torrent', ...queue);
-    assert.deepEqual([created.code, created.stderr.replace(/\r.*/s, '')], [0, created.stderr.replace(/\r.*/s, '')]);
-    assert.ok((await bytesOf(cwd, 'set/queued.torrent')).equals(await bytesOf(cwd, 'created.torrent')));
-    const verified = await run('verify', 'created.torrent', 'set', ...queue);
-    assert.match(verified.stdout, /set: complete/);
-    assert.ok(s3.requests.some((line) => /^PUT \/jobs\/store\/[0-9a-f]{64}\/0\.part$/.test(line)));
   });
 });
 
@@ -249,5 +242,21 @@ describe('metainfo store', () => {
       's3://jobs/a b: deleted 1 plan, 1 object, 1 KiB\n',
     );
     assert.ok(s3.requests.every((line) => !/^DELETE .*other$/.test(line)));
+  });
+
+  it('lists more plans than the arguments of a function', async (t) => {
+    const { s3, run } = await setUp(t);
+    const [pages, each] = [16, 8192];
+    const about = '<LastModified>2026-01-01T00:00:00Z</LastModified><Size>4</Size>';
+    s3.handle = ({ request, response }) => {
+      const page = Number(new URL(`http://x${request.url}`).searchParams.get('continuation-token') ?? 0);
+      const ids = Array.from({ length: each }, (_, i) => (page * each + i).toString(16).padStart(64, '0'));
+      const entries = ids.map((id) => `<Contents><Key>${id}/0.part</Key>${about}</Contents>`).join('');
+      const next = page + 1 < pages ? `<NextContinuationToken>${page + 1}</NextContinuationToken>` : '';
+      response.end(`<ListBucketResult>${entries}${next}</ListBucketResult>`);
+    };
+    const { code, stderr, stdout } = await run('store', 'ls', '--store', 's3://jobs');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(stdout.endsWith('s3://jobs: 131072 plans, 131072 objects, 512 KiB\n'), stdout.slice(-200));
   });
 });

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { openFilesIn } from '../support/proc.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 import { webServer } from '../support/web-server.ts';
-import { bytesOf, entries, metainfo, start } from './run.ts';
+import { bytesOf, entries, finish, metainfo, start } from './run.ts';
 
 const KIB = 1024;
 const PLAN = ['plan', 'set', '-o', 'plan.json', '--part-size', '64KiB', '-l', '16KiB'];
@@ -270,9 +272,10 @@ describe('metainfo plan --part-size, hash-part and join', () => {
     await sparseFile(path.join(cwd, 'set'), 'x', HUGE);
     await metainfo(['plan', 'set', '-o', 'plan.json', '--part-size', '64GiB'], { cwd });
     const child = start(['hash-part', 'plan.json', '--index', '0', '--parts', 'parts', '-q'], { cwd });
-    setTimeout(() => child.kill('SIGTERM'), 1500);
-    const code = await new Promise((resolve) => child.once('exit', resolve));
-    assert.equal(code, 143);
+    const ended = finish(child);
+    while (child.exitCode === null && openFilesIn(path.join(cwd, 'set'), child.pid).length === 0) await delay(20);
+    child.kill('SIGTERM');
+    assert.equal((await ended).code, 143);
     assert.deepEqual(await entries(cwd), ['plan.json', 'set']);
   });
 });

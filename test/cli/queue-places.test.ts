@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nameOfConnection, placeWithin } from '../../src/cli/queue/places.ts';
-
-const SECRET = 'pass-word';
-
-describe('nameOfConnection', () => {
-  it('leaves credentials out', () => {
-    assert.equal(nameOfConnection(`redis://user:${SECRET}@10.0.0.5:7/2?password=${SECRET}`), 'redis://10.0.0.5:7/2');
-    assert.equal(nameOfConnection({ host: 'x', password: SECRET }), 'the queue');
-    assert.equal(nameOfConnection(SECRET), 'the queue');
-  });
-});
+import { placeWithin } from '../../src/cli/queue/queue.ts';
 
 describe('placeWithin', () => {
   it('names the closest root', () => {

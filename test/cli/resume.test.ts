@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { noise } from '../hash/reference.ts';
@@ -166,6 +166,76 @@ describe('metainfo create --resume', () => {
     const { code, stdout, stderr } = await metainfo(args, { cwd });
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^film\.mkv\.torrent: skipped, because it is up to date$/m);
+  });
+
+  describe('with a torrent from the future', () => {
+    const ahead = () => new Date(Date.now() + 3_600_000);
+    const NOTE = 'its time is in the future, so its content was read';
+
+    /** A torrent whose time proves nothing, and its folder. */
+    const AHEAD: Record<string, (t: TestContext, ...options: string[]) => Promise<string>> = {
+      'its modification time': async (t, ...options) => {
+        const cwd = await made(t, ...options);
+        await utimes(path.join(cwd, OUTPUT), ahead(), ahead());
+        return cwd;
+      },
+      'its creation date': (t, ...options) => made(t, ...options, '--date', ahead().toISOString()),
+    };
+    for (const [name, make] of Object.entries(AHEAD))
+      it(`reads the content: ${name}`, async (t) => {
+        const date = name === 'its creation date' ? ['--date', ahead().toISOString()] : [];
+        for (const version of ['v1', 'v2', 'hybrid']) {
+          const cwd = await make(t, '-k', version);
+          const options = ['-k', version, ...date];
+          const { code, stdout, stderr } = await resume(cwd, ...options);
+          assert.deepEqual([code, stderr], [0, '']);
+          assert.match(stdout, new RegExp(`^album\\.torrent: skipped, because it is up to date \\(${NOTE}\\)$`, 'm'));
+          const [event] = (await resume(cwd, '--json', ...options)).stdout.split('\n');
+          assert.equal(JSON.parse(event as string).note, NOTE);
+          await writeFile(path.join(cwd, 'lib/album/b/c.flac'), Buffer.alloc(50_000, 7));
+          const before = await bytesOf(cwd, OUTPUT);
+          const changed = await resume(cwd, ...options);
+          assert.equal(changed.code, 1);
+          assert.match(
+            changed.stderr,
+            /album\.torrent, but (a|b\/c)\.flac differs: its time is in the future.*--force/s,
+          );
+          assert.deepEqual(await bytesOf(cwd, OUTPUT), before);
+          assert.equal((await resume(cwd, '--force', '-k', version)).code, 0);
+          await assertSkipped(cwd, '-k', version);
+        }
+      });
+
+    it('reads a single file, some files of a folder, and links that lead out of it', async (t) => {
+      const cwd = await temporaryFolder(t);
+      await writeTree(cwd, { 'lib/a': 40_000, 'lib/b': 30_000, 'lib/c': 5, target: 20_000 });
+      await symlink('../target', path.join(cwd, 'lib/link'));
+      const jobs = [
+        { path: 'lib/a' },
+        { paths: ['lib/b', 'lib/c'], name: 'some' },
+        { path: 'lib', 'follow-outside': true },
+      ];
+      await writeFile(path.join(cwd, 'jobs'), jobs.map((job) => JSON.stringify(job)).join('\n'));
+      const args = ['create', '--batch', 'jobs', '--resume'];
+      const first = await metainfo(args, { cwd });
+      assert.deepEqual([first.code, first.stderr], [0, '']);
+      for (const name of ['a', 'some', 'lib']) await utimes(path.join(cwd, `${name}.torrent`), ahead(), ahead());
+      const { code, stdout, stderr } = await metainfo(args, { cwd });
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.equal(stdout.split(NOTE).length, 4, stdout);
+    });
+
+    it('does not skip a job whose content is a URL', async (t) => {
+      const cwd = await temporaryFolder(t);
+      const web = await webServer(t, noise(100_000));
+      await writeFile(path.join(cwd, 'jobs'), JSON.stringify([{ path: web.url() }]));
+      const args = ['create', '--batch', 'jobs', '--resume'];
+      assert.equal((await metainfo(args, { cwd })).code, 0);
+      await utimes(path.join(cwd, 'film.mkv.torrent'), ahead(), ahead());
+      const { code, stderr } = await metainfo(args, { cwd });
+      assert.equal(code, 1);
+      assert.match(stderr, /film\.mkv\.torrent, but its time is in the future, so it does not tell.*--force/);
+    });
   });
 
   it('does not skip what --strict refuses', async (t) => {

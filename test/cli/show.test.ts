@@ -20,7 +20,7 @@ describe('metainfo show', () => {
   it('prints the fields of a torrent', async (t) => {
     const cwd = await workFolder(t);
     const args = ['-t', 'udp://a.example/x', '-w', 'http://w.example/', '--private', '--source', 'S', '--comment', 'C'];
-    await metainfo(['create', 'album', ...args, '--date', '86400', '--created-by', 'me'], { cwd });
+    await metainfo(['create', 'album', ...args, '--date', '@86400', '--created-by', 'me'], { cwd });
     const { infohashV1, infohashV2 } = await read(cwd, 'album.torrent');
     const { code, stdout, stderr } = await metainfo(['show', 'album.torrent'], { cwd });
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
@@ -135,8 +135,24 @@ describe('metainfo show', () => {
       creationDate: null,
       private: false,
       source: null,
+      unknownKeys: [],
       warnings: [],
     });
+  });
+
+  it('prints unknown keys with -v, and all of them with --json', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '--set', 'publisher=ME', '--set', 'info.x_cross:=[1,"MARK"]'], { cwd });
+    const shown = async (...args: string[]) => (await metainfo(['show', 'album.torrent', ...args], { cwd })).stdout;
+    assert.match(await shown(), /^also +2 unknown keys$/m);
+    for (const option of ['-v', '-vvv']) {
+      assert.match(await shown(option), /^unknown key +publisher: "ME"$/m);
+      assert.match(await shown(option), /^unknown key +info\.x_cross: \[1,"MARK"\]$/m);
+    }
+    assert.deepEqual(JSON.parse(await shown('--json')).unknownKeys, [
+      { path: ['publisher'], value: 'ME' },
+      { path: ['info', 'x_cross'], value: [1, 'MARK'] },
+    ]);
   });
 
   /** A torrent with every field, each of them long. */

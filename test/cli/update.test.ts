@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { copyFile, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { writeTree } from '../support/tree.ts';
@@ -38,7 +38,7 @@ describe('metainfo update', () => {
     assert.equal(target, file('album.torrent'));
     assert.deepEqual((await metainfo(['verify', 'album/album.torrent', 'album'], { cwd })).code, 0);
     assert.match((await metainfo(args, { cwd })).stdout, /^album\/album\.torrent: no changes\n/);
-    const again = await metainfo([...args, '--since', '0', '--json', '-o', 'other.torrent'], { cwd });
+    const again = await metainfo([...args, '--since', '@0', '--json', '-o', 'other.torrent'], { cwd });
     assert.equal(JSON.parse(again.stdout).bytesRead, now.totalSize);
     assert.deepEqual(await readFile(path.join(cwd, 'other.torrent')), await readFile(file('album.torrent')));
     assert.equal((await metainfo([...args, '-o', 'other.torrent'], { cwd })).code, 1);
@@ -108,6 +108,53 @@ describe('metainfo update without a creation date', () => {
     await writeFile(path.join(cwd, 'album', 'new'), 'new');
     const { stdout } = await metainfo(['update', 'album.torrent', 'album', '--json', ...cache], { cwd });
     assert.equal(JSON.parse(stdout).bytesRead, 3);
+  });
+});
+
+describe('metainfo update with a time in the future', () => {
+  /** An album whose torrent has this creation date, and a file of it that changed since. */
+  async function changedAlbum(t: TestContext, date: Date): Promise<string> {
+    const cwd = await workFolder(t);
+    const file = path.join(cwd, 'album', 'same');
+    await writeFile(file, 'before');
+    await metainfo(['create', 'album', '-q', '--date', date.toISOString()], { cwd });
+    await writeFile(file, 'after!');
+    return cwd;
+  }
+  const hour = 3_600_000;
+  const ahead = () => new Date(Date.now() + hour);
+
+  it('reads every file, and says why', async (t) => {
+    const cwd = await changedAlbum(t, ahead());
+    const torrent = path.join(cwd, 'album.torrent');
+    for (const mtime of [ahead(), new Date()]) {
+      await utimes(torrent, mtime, mtime);
+      const { stdout } = await metainfo(['update', 'album.torrent', 'album', '--json', '--dry-run'], { cwd });
+      const { changed, bytesRead, totalSize, warnings } = JSON.parse(stdout);
+      assert.deepEqual([changed, bytesRead], [['same'], totalSize]);
+      assert.deepEqual(
+        warnings.map(({ code }: { code: string }) => code),
+        ['future_date'],
+      );
+    }
+    const { code, stdout, stderr } = await metainfo(['update', 'album.torrent', 'album'], { cwd });
+    assert.equal(code, 0);
+    assert.match(stderr, /^warning: The creation date \S+Z is in the future.*--since.* \[future_date\]\n$/);
+    assert.match(stdout, /^album\.torrent: new infohash\n/);
+    assert.equal((await metainfo(['verify', 'album.torrent', 'album'], { cwd })).code, 0);
+  });
+
+  it('believes an earlier creation date, and no --since in the future', async (t) => {
+    const cwd = await changedAlbum(t, new Date(Date.now() - hour));
+    await utimes(path.join(cwd, 'album.torrent'), ahead(), ahead());
+    const update = async (...args: string[]) => {
+      const { stdout } = await metainfo(['update', 'album.torrent', 'album', '--json', '--dry-run', ...args], { cwd });
+      return JSON.parse(stdout);
+    };
+    assert.deepEqual((await update()).warnings, []);
+    const { changed, bytesRead, totalSize, warnings } = await update('--since', ahead().toISOString());
+    assert.deepEqual([changed, bytesRead, warnings.length], [['same'], totalSize, 1]);
+    assert.match(warnings[0].message, /^--since \S+Z is in the future/);
   });
 });
 

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sparseFile, temporaryFolder } from '../support/tree.ts';
 import { notRoot } from '../support/unprivileged.ts';
-import { command, entries, finish, metainfo, start, startProgram, workFolder } from './run.ts';
+import { command, entries, finish, metainfo, metainfoProcess, start, startProgram, workFolder } from './run.ts';
 
 const errorOf = (stdout: string) => JSON.parse(stdout).error as { code: string; message: string; path: string | null };
 
@@ -109,16 +109,28 @@ describe('an error', () => {
 
   it('of a full standard output has a code', { skip: !existsSync('/dev/full') }, async (t) => {
     const cwd = await workFolder(t);
-    const create = command(['create', 'album', '-o', '-', '-q']);
-    const { code, stderr } = await finish(startProgram(['sh', '-c', '"$@" > /dev/full', 'sh', ...create], { cwd }));
-    assert.deepEqual([code, stderr], [1, 'error: standard output: the disk is full. [ERR_NO_SPACE]\n']);
+    const lines = [
+      ['create', 'album', '-o', '-', '-q'],
+      ['create', 'album'],
+      ['validate', 'album.torrent'],
+      ['--help'],
+    ];
+    for (const line of lines) {
+      const program = command(line);
+      const { code, stderr } = await finish(startProgram(['sh', '-c', '"$@" > /dev/full', 'sh', ...program], { cwd }));
+      assert.deepEqual(
+        [code, stderr],
+        [1, 'error: standard output: the disk is full. [ERR_NO_SPACE]\n'],
+        line.join(' '),
+      );
+    }
   });
 
   it('never includes warnings of Node', async (t) => {
     const cwd = await workFolder(t);
     await writeFile(path.join(cwd, 'warn.cjs'), "setImmediate(() => process.emitWarning('for programmers'));");
     const env = { NODE_OPTIONS: `--require ${path.join(cwd, 'warn.cjs')}` };
-    assert.deepEqual((await metainfo(['create', 'album', '-q'], { cwd, env })).stderr, '');
+    assert.deepEqual((await metainfoProcess(['create', 'album', '-q'], { cwd, env })).stderr, '');
   });
 
   it('of help for an unknown command suggests one', async (t) => {

@@ -160,12 +160,13 @@ describe('metainfo verify of many torrents', () => {
       ],
     );
     assert.deepEqual(counts(events.at(-1) as Event), [1, 0, 0, 0]);
-    const people = start(['verify', '--each', 'torrents', 'lib', '--jobs', '1'], { cwd });
+    const people = start(['verify', '--each', 'torrents', 'lib', '--jobs', '1', '--cache-dir', 'cache'], { cwd });
     const finished = finish(people);
     people.stdout.once('data', () => people.kill('SIGTERM'));
     const result = await finished;
     assert.equal(result.code, 143);
     assert.match(result.stdout, /\n1 complete, 2 not checked or cancelled: /);
+    assert.match(result.stderr, /^Hashed files are cached: run the same command again\.\n$/);
   });
 });
 

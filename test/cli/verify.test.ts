@@ -138,7 +138,7 @@ describe('metainfo verify', () => {
     const { ok, moved, placed, failed } = JSON.parse(linked.stdout);
     assert.deepEqual([linked.code, ok, placed, failed], [0, true, ['a.txt'], []]);
     const from = path.join(cwd, 'other', 'first \u001b[31m');
-    assert.deepEqual(moved, [{ path: 'a.txt', from, also: [], proof: 'root' }]);
+    assert.deepEqual(moved, [{ path: 'a.txt', from, also: [], proof: 'root', content: 'proven' }]);
     await rm(path.join(cwd, 'album/a.txt'));
     const renamed = await metainfo([...args, '--rename'], { cwd });
     assert.equal(renamed.code, 0);
@@ -156,6 +156,38 @@ describe('metainfo verify', () => {
     const { code, stdout } = await metainfo(args, { cwd });
     const { ok, moved, files } = JSON.parse(stdout);
     assert.deepEqual([code, ok, moved[0].proof, files[0].status], [0, true, 'pieces', 'complete']);
+  });
+
+  it('links no v1 file with a piece that is not proven, unless --allow-unproven is given, and copies it', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v1', '-l', '14'], { cwd });
+    await mkdir(path.join(cwd, 'other'));
+    const from = path.join(cwd, 'other/x');
+    await rename(path.join(cwd, 'album/a.txt'), from);
+    await rm(path.join(cwd, 'album/b/c.nfo'));
+    const run = (...args: string[]) =>
+      metainfo(['verify', 'album.torrent', 'album', '--find', 'other', ...args], { cwd });
+    const unplaced = await run();
+    assert.match(unplaced.stdout, /^moved from .*x → a\.txt, not proven.* \(--link=reflink or --link=copy\)$/m);
+    assert.ok(!unplaced.stdout.includes('To put them in place'), unplaced.stdout);
+    for (const how of ['--link', '--link=symlink', '--rename']) {
+      const { code, stdout } = await run(how);
+      assert.equal(code, 1);
+      const line = /^failed .* a\.txt: \S+x is not proven to be a\.txt.*\(--link=reflink or --link=copy\)\.$/m;
+      assert.match(stdout, line);
+      const { moved, placed, failed } = JSON.parse((await run(how, '--json')).stdout);
+      assert.deepEqual(moved, [{ path: 'a.txt', from, also: [], proof: 'pieces', content: 'unproven' }]);
+      assert.deepEqual(
+        [placed, failed.map(({ error }: { error: { code: string } }) => error.code)],
+        [[], ['ERR_UNPROVEN']],
+      );
+      assert.deepEqual(await entries(path.join(cwd, 'album')), ['b']);
+    }
+    assert.deepEqual(JSON.parse((await run('--link=copy', '--json')).stdout).placed, ['a.txt']);
+    await rm(path.join(cwd, 'album/a.txt'));
+    assert.match((await run('--rename', '--allow-unproven')).stdout, /^renamed from \S+x → a\.txt$/m);
+    for (const args of [['--allow-unproven'], ['--allow-unproven', '--rename', '--link']])
+      assert.equal((await run(...args)).code, 2);
   });
 
   it('lists a small file of a v1 torrent as not proven', async (t) => {
@@ -225,7 +257,8 @@ describe('metainfo verify', () => {
       assert.equal(result.code, 130);
       return { ...result, placed: (await entries(path.join(cwd, 'album'))).length - before };
     };
-    const text = await cancelled([]);
+    // Quiet, because a slow machine prints progress before.
+    const text = await cancelled(['--quiet']);
     assert.match(
       text.stderr,
       new RegExp(`^cancelled: ${text.placed} files? renamed; run the command again to go on\n$`),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { entries, finish, MAIN, metainfo, type Result, startProgram, workFolder } from './run.ts';
+import { entries, finish, MAIN, metainfoProcess, type Result, startProgram, workFolder } from './run.ts';
 
 const PACKAGE = path.dirname(path.dirname(path.dirname(MAIN)));
 const WARNING = /^warning: .*`npm rebuild metainfo`.* \[ERR_NATIVE_UNAVAILABLE\]\n$/;
@@ -32,7 +32,7 @@ describe('the command without an addon', () => {
       const verified = await run(['verify', 'album.torrent', 'album'], '');
       assert.equal(verified.code, 0);
       assert.match(verified.stderr, WARNING);
-      const native = await metainfo(create, { cwd, env: { METAINFO_ENGINE: 'native' } });
+      const native = await metainfoProcess(create, { cwd, env: { METAINFO_ENGINE: 'native' } });
       assert.deepEqual(JSON.parse(native.stdout).infohash, infohash);
     }
   });
@@ -89,7 +89,7 @@ describe('the command without an addon', () => {
 describe('the command', () => {
   it('rejects an unknown METAINFO_ENGINE and lists the choices', async (t) => {
     const cwd = await workFolder(t);
-    const { code, stderr } = await metainfo(['create', 'album'], { cwd, env: { METAINFO_ENGINE: 'steam' } });
+    const { code, stderr } = await metainfoProcess(['create', 'album'], { cwd, env: { METAINFO_ENGINE: 'steam' } });
     assert.equal(code, 2);
     assert.match(stderr, /^error: METAINFO_ENGINE=steam .*: native, node\. \[ERR_INVALID_ARGUMENT\]\n$/);
     assert.deepEqual(await entries(cwd), ['album']);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, it, type TestContext } from 'node:test';
+import { inspect } from 'node:util';
 import { type Decoded, decode } from '../../src/bencode/decode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
@@ -14,6 +15,7 @@ import type { Progress } from '../../src/jobs/watch.ts';
 import type { FileTree } from '../../src/model/file-tree.ts';
 import { HashList } from '../../src/model/hash-list.ts';
 import type { InfoDictV1 } from '../../src/model/info-dict.ts';
+import type { Torrent } from '../../src/model/torrent/torrent.ts';
 import { CREATED_BY } from '../../src/text/version.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
@@ -282,6 +284,45 @@ describe('fields of the info dictionary beside it', () => {
     assert.equal(beside.name, 'My album');
     const some = new TorrentCreate({ sources, name: 'n', private: null, info: { source: 's' } });
     assert.deepEqual([some.info.name, some.info.source, some.info.private ?? null], ['n', 's', null]);
+  });
+
+  it('are left out where private is false and where a text is empty', async () => {
+    const bare = await new TorrentCreate({ sources, createdBy: null }).generate();
+    const empty: Fields[] = [
+      { private: false },
+      { info: { private: false } },
+      { private: 0 },
+      { source: '' },
+      { info: { source: '' } },
+      { source: new Uint8Array() },
+      { comment: '' },
+      { createdBy: '' },
+      { 'created by': '' },
+      { collections: [''] },
+      { info: { collections: ['', ''] } },
+      { private: false, source: '', comment: '', collections: [] },
+    ] as Fields[];
+    for (const fields of empty) {
+      const by = Object.keys(fields).some((key) => /by/i.test(key)) ? {} : { createdBy: null };
+      const draft = new TorrentCreate({ sources, ...by, ...fields });
+      assert.deepEqual((await draft.generate()).bencode(), bare.bencode(), inspect(fields));
+      assert.equal((await draft.plan()).torrentSize, bare.bencode().length, inspect(fields));
+    }
+    const { info } = await new TorrentCreate({ sources, collections: ['', 'a'] }).generate();
+    assert.deepEqual(info.collections, ['a']);
+  });
+
+  it('keep what a decoded torrent has: a private of 0, and empty texts', async (t) => {
+    const { pathRoot } = await draftOf(t, { a: 1 });
+    const made = (info: unknown) => new TorrentCreate({ pathRoot, info } as Fields).generate({ version: 'v1' });
+    const keysOf = (torrent: Torrent) => [...(decode(torrent.infoBytes).value as BencodeMap).keys()];
+    assert.deepEqual(keysOf(await made({ private: 0 })), ['files', 'name', 'piece length', 'pieces', 'private']);
+    const fields = { collections: [Buffer.from('')], private: 0, source: Buffer.from('') };
+    const decoded = await made(new Map(Object.entries(fields)));
+    const all = ['collections', 'files', 'name', 'piece length', 'pieces', 'private', 'source'];
+    assert.deepEqual(keysOf(decoded), all);
+    for (const same of [decoded.info, (decode(decoded.bencode()).value as BencodeMap).get('info')])
+      assert.equal((await made(same)).infohashV1, decoded.infohashV1);
   });
 
   it('are errors that name the field, if they are invalid or belong into info alone', () => {

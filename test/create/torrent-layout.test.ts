@@ -4,12 +4,12 @@ import { describe, it } from 'node:test';
 import { assemble } from '../../src/create/assemble.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
 import { fileList } from '../../src/create/file-list.ts';
-import { hashLayout } from '../../src/create/hash.ts';
-import { sourceFiles } from '../../src/create/sources/sources.ts';
+import { hashLayout } from '../../src/create/hash-layout.ts';
 import { hasAllSizes, layOutTorrent, type SizedLayout, sizedLayout } from '../../src/create/torrent-layout.ts';
 import { defaultEngine } from '../../src/hash/default-engine.ts';
 import { checkedResources } from '../../src/hash/hash-request.ts';
 import { FileTable } from '../../src/layout/file-table.ts';
+import { sourceFiles } from '../../src/sources/sources.ts';
 import { chooseEngine } from '../support/choose-engine.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 

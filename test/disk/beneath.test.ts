@@ -1,13 +1,15 @@
 // Paths that must stay in a folder while somebody else swaps its files and folders for symlinks.
 
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import { holdBeneath, shortPathOf } from '../../src/disk/beneath.ts';
+import { holdBeneath, shortPathOf } from '../../src/disk/held-folder.ts';
 import { readWithin } from '../../src/disk/read-file.ts';
-import { writeWhole } from '../../src/disk/write-file.ts';
+import { SaveGroup } from '../../src/disk/save-files.ts';
+import { UnfinishedFile } from '../../src/disk/unfinished-file.ts';
+import { replacedFile, writeWhole } from '../../src/disk/write-file.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
 import { joinParts } from '../../src/parts/join-parts.ts';
 import { planParts } from '../../src/parts/torrent-plan.ts';
@@ -100,11 +102,14 @@ describe('a path that must stay in a folder', () => {
   }, async (t) => {
     const { root, outside, options, file, swap } = await place(t);
     const before = (await readdir('/proc/self/fd')).length;
-    await holdBeneath(file, options, async (heldFile) => {
-      await holdBeneath(path.dirname(file), options, async (heldFolder) => {
+    await holdBeneath(file, options, async ({ path: heldFile }) => {
+      await holdBeneath(path.dirname(file), options, async ({ path: heldFolder }) => {
         await swap();
         assert.equal(String(await readFile(heldFile)), 'inside');
         assert.equal(String(await readFile(path.join(heldFolder, 'a'))), 'inside');
+        const replaced = await replacedFile(file, options, path.join(heldFolder, 'a'));
+        assert.equal(replaced?.mode, (await stat(heldFile)).mode);
+        await assert.rejects(replacedFile(file, options), { ...OUTSIDE, path: file });
         await writeWhole(path.join(heldFolder, 'new'), BYTES, {});
         await writeWhole(path.join(heldFolder, 'a'), BYTES, { force: true });
       });
@@ -112,6 +117,32 @@ describe('a path that must stay in a folder', () => {
     assert.deepEqual([await readdir(path.join(root, 'away')), await readdir(outside)], [['a', 'new'], ['a']]);
     assert.equal(String(await readFile(path.join(outside, 'a'))), 'outside');
     assert.equal((await readdir('/proc/self/fd')).length, before);
+  });
+
+  it('gives a saved file the mode of the file that it replaces, not of one that is swapped in', {
+    skip: process.platform !== 'linux',
+  }, async (t) => {
+    for (const isBeneath of [false, true]) {
+      const { root, outside, file, swap } = await place(t);
+      await chmod(file, 0o600);
+      await chmod(path.join(outside, 'a'), 0o666);
+      const group = new SaveGroup(isBeneath ? root : undefined);
+      const [added] = await group.addAll([{ saveTo: { path: file, force: true } }]);
+      const open = UnfinishedFile.open;
+      const { mock } = t.mock.method(UnfinishedFile, 'open', async (...args: Parameters<typeof open>) => {
+        const opened = await open.apply(UnfinishedFile, args);
+        await swap();
+        return opened;
+      });
+      await added?.save?.write(Buffer.alloc(2 ** 20));
+      mock.restore();
+      await unlink(path.join(root, 'sub'));
+      await rename(path.join(root, 'away'), path.join(root, 'sub'));
+      await added?.save?.end();
+      await group.finish();
+      const { mode, size } = await stat(file);
+      assert.deepEqual([mode & 0o777, size], [0o600, 2 ** 20]);
+    }
   });
 
   it('of content is checked when generate, verify, hashPart and joinParts resolve it', async (t) => {

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { userConfigFile } from '../../src/cli/config/load.ts';
-import { cacheFolder } from '../../src/create/cache/cache.ts';
+import { cacheFolder } from '../../src/create/known/cache.ts';
 import { homeFolder } from '../../src/disk/home-folder.ts';
 
 describe('homeFolder', { skip: process.platform === 'win32' }, () => {

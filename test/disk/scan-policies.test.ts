@@ -57,6 +57,40 @@ for (const engine of ENGINES)
     });
     after(() => restore());
 
+    it('leave out torrents at the top, unless they are included, named or kept', async (t) => {
+      const root = await rootWith(t, { 'link.torrent': 'a', 'folder.torrent': 'sub' });
+      const [top, below] = [
+        ['b.torrent', 'C.TORRENT'],
+        ['d.torrent2', 'sub/e.torrent', 'sub/F.Torrent', 'g.torrent/x'],
+      ];
+      await writeTree(root, Object.fromEntries([...top, ...below].map((name) => [name, 1])));
+      const scanned = await scan(root, null);
+      assert.deepEqual([...scanned.torrents].sort(), [
+        'folder.torrent/F.Torrent',
+        'folder.torrent/e.torrent',
+        'sub/F.Torrent',
+        'sub/e.torrent',
+      ]);
+      const { files, leftOut } = await outcome(root, { exclude: (file) => file === 'folder.torrent' });
+      assert.deepEqual(files, [...NOTHING.files, ...below].sort());
+      assert.deepEqual(
+        leftOut,
+        ['C.TORRENT', 'b.torrent', 'link.torrent'].map((name) => [name, 'torrent']),
+      );
+      const all = [...top, 'link.torrent'];
+      const included = await outcome(root, { include: (file) => all.includes(file) });
+      assert.deepEqual([included.files, included.leftOut], [[...all].sort(), []]);
+      const kept = await outcome(root, {
+        keepsTorrent: (name) => name === 'b.torrent',
+        exclude: (file) => file.includes('/'),
+      });
+      assert.ok(kept.files.includes('b.torrent') && !kept.files.includes('C.TORRENT'), kept.files.join());
+      const named = await scan(root, [['b.torrent'], ['C.TORRENT']]);
+      assert.deepEqual(named.torrents, top);
+      assert.equal((await scan(path.join(root, 'b.torrent'), null)).columns.lengths.length, 1);
+      assert.ok((await outcome(root, { anyFiles: true })).files.includes('b.torrent'));
+    });
+
     it('leave out files of systems and unfinished downloads, which are added by default', async (t) => {
       const root = await rootWith(t, {});
       const stray = [

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cp, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { metainfo } from '../cli/run.ts';
+import { metainfoProcess } from '../cli/run.ts';
 import {
   assertWhole,
   feed,
@@ -58,7 +58,7 @@ async function resumeFiles(
 ): Promise<{ output: string; share: number; files: string[] }> {
   const output = await temporaryFolder(scope);
   const args = ['verify', file, content, '--resume-data', client, '-o', output, '--json'];
-  const { stdout, stderr } = await metainfo(args, { cwd: output });
+  const { stdout, stderr } = await metainfoProcess(args, { cwd: output });
   const report = JSON.parse(stdout);
   assert.ok(report.resumeFiles, stdout + stderr);
   assert.deepEqual(report.resumeFiles.map((one: string) => path.basename(one)).sort(), (await readdir(output)).sort());

@@ -11,7 +11,7 @@ import { trackerFindings } from '../../src/create/findings/tracker-findings.ts';
 import type { TorrentChanges } from '../../src/edit/changes.ts';
 import { differences } from '../../src/edit/differences.ts';
 import { edit } from '../../src/edit/edit.ts';
-import { entriesOf } from '../../src/edit/splice.ts';
+import { entriesOf } from '../../src/edit/replace-fields.ts';
 import { ValidationError } from '../../src/errors/errors.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { latin1, reference } from '../bencode/reference.ts';
@@ -122,17 +122,21 @@ describe('edit', () => {
               edited.files.map((file) => file.piecesRoot),
               torrent.files.map((file) => file.piecesRoot),
             );
-            if ('comment' in top) assert.equal(edited.comment, top.comment);
+            // An empty text removes its field.
+            if ('comment' in top) assert.equal(edited.comment, top.comment || null);
             if ('httpseeds' in top) assert.deepEqual(edited.httpseeds, top.httpseeds);
             if ('nodes' in top) assert.deepEqual(edited.nodes, top.nodes?.length ? top.nodes : null);
             if ('similar' in info)
               assert.deepEqual(edited.info.similar ?? null, info.similar?.map((one) => Buffer.from(one)) ?? null);
-            if ('collections' in info) assert.deepEqual(edited.info.collections ?? null, info.collections);
+            if ('collections' in info) {
+              const names = info.collections?.filter((name) => name !== '') ?? [];
+              assert.deepEqual(edited.info.collections ?? null, names.length > 0 ? names : null);
+            }
             if ('updateUrl' in info) assert.equal(edited.info.updateUrl ?? null, info.updateUrl);
-            if ('createdBy' in top) assert.equal(edited.createdBy, top.createdBy);
+            if ('createdBy' in top) assert.equal(edited.createdBy, top.createdBy || null);
             if ('creationDate' in top) assert.deepEqual(edited.creationDate, top.creationDate);
             if ('name' in info) assert.equal(edited.name, info.name);
-            if ('source' in info) assert.equal(edited.info.source ?? null, info.source);
+            if ('source' in info) assert.equal(edited.info.source ?? null, info.source || null);
             if ('private' in info) assert.equal(edited.info.private ?? false, info.private ?? false);
             const removed = 'addTrackers' in top ? [] : (top.removeTrackers ?? []);
             for (const tracker of removed) assert.ok(!edited.flatTrackers.includes(tracker));
@@ -518,6 +522,24 @@ describe('edit', () => {
     assert.notEqual(edit(torrent, { private: null }).infohashV1, torrent.infohashV1);
     const closed = edit(torrent, { private: true });
     assert.deepEqual([closed.info.private, edit(closed, { private: false }).info.private ?? null], [true, null]);
+  });
+
+  it('removes a field by an empty text', async () => {
+    const bare = await generated('hybrid', true, { createdBy: null });
+    const full = await generated('hybrid', true, { createdBy: 'me', comment: 'c', source: 's', collections: ['x'] });
+    const none = { createdBy: '', comment: '', source: '', collections: [''] };
+    assert.deepEqual(edit(full, none).bencode(), bare.bencode());
+    assert.deepEqual(edit(bare, none, { keepInfohash: true }).bencode(), bare.bencode());
+    // A key that is empty already is removed as well.
+    const odd = Torrent.fromBytes(
+      reference({
+        comment: '',
+        'piece layers': topOf(bare).get('piece layers') ?? {},
+        info: { ...Object.fromEntries(infoOf(bare)), source: '' },
+      }),
+    );
+    const tidy = edit(odd, { source: '', comment: '' });
+    assert.deepEqual([tidy.infohashV2, tidy.comment], [bare.infohashV2, null]);
   });
 
   it('keeps the infohash when similar and collections stand beside info (BEP 38)', async () => {

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import type { Finding } from '../../src/create/findings/findings.ts';
 import { edit } from '../../src/edit/edit.ts';
 import { type UpdateOptions, update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
@@ -154,6 +155,31 @@ describe('update', () => {
     assert.deepEqual(await outcomeOf(before, { fileTimes, since: new Date(0) }), all);
     // since: null trusts sizes.
     assert.deepEqual(await outcomeOf(before, { since: null }), { isRight: false, changed: [], bytesRead: 0 });
+  });
+
+  it('reads every file for a time in the future, which proves nothing, and warns', async (t) => {
+    const root = await temporaryFolder(t);
+    await writeTree(root, { a: 100_000, b: 50_000 });
+    const { torrent, fileTimes } = await timed(root, 'hybrid');
+    const ahead = new Date(Date.now() + 3_600_000);
+    const dated = edit(torrent, { creationDate: ahead });
+    await writeTree(root, { b: 'x'.repeat(50_000) });
+    const outcomeOf = async (before: Torrent, options: UpdateOptions) => {
+      const warnings: Finding[] = [];
+      const { changed, bytesRead } = await update(before, root, { ...options, onWarning: (one) => warnings.push(one) });
+      return [changed, bytesRead, warnings.map(({ code }) => code)];
+    };
+    assert.deepEqual(await outcomeOf(dated, {}), [['b'], 150_000, ['future_date']]);
+    assert.deepEqual(await outcomeOf(torrent, { since: ahead }), [['b'], 150_000, ['future_date']]);
+    assert.deepEqual(await outcomeOf(dated, { since: ahead, fileTimes }), [['b'], 150_000, ['future_date']]);
+    // Nothing asks the date here.
+    assert.deepEqual(await outcomeOf(dated, { fileTimes }), [['b'], 50_000, []]);
+    assert.deepEqual(await outcomeOf(dated, { since: new Date(0) }), [['b'], 150_000, []]);
+    assert.deepEqual(await outcomeOf(dated, { since: null }), [[], 0, []]);
+    const failing = () => {
+      throw new Error('no');
+    };
+    await assert.rejects(update(dated, root, { onWarning: failing }), /^Error: no$/);
   });
 
   it('reads a file whose ctime is newer although its mtime is old', async (t) => {

@@ -51,6 +51,8 @@ const CODES: Readonly<Record<ErrorCategory, readonly MetainfoErrorCode[]>> = {
     'ERR_PART',
     'ERR_PLAN',
     'ERR_SOURCE_SIZE',
+    'ERR_SOURCE_TRUNCATED',
+    'ERR_UNPROVEN',
     'ERR_VALIDATION',
   ],
   conflict: ['ERR_FILE_CHANGED', 'ERR_INFOHASH', 'ERR_OUTPUT_EXISTS'],

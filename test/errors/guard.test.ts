@@ -195,6 +195,11 @@ describe('a Uint8Array of another realm', () => {
     assert.equal(shown(bytes), '2 bytes');
   });
 
+  it('is shown without control characters, as is any text', () => {
+    assert.equal(shown('\x1b[1m\x9b\u202e'), '"\\u001b[1m\\x9b\\u202e"');
+    assert.equal(shown({ toString: () => '\x9b' }), '\\x9b');
+  });
+
   it('is read as a torrent', () => {
     const read = Torrent.fromBytes(foreign(v1));
     assert.equal(read.infohashV1, torrent.infohashV1);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { isPermanent } from '../../src/errors/category.ts';
 import { ERROR_CODES, type MetainfoErrorCode } from '../../src/errors/codes.ts';
 import { MetainfoError, ValidationError } from '../../src/errors/errors.ts';
-import { PartError } from '../../src/errors/part-error.ts';
-import { isPermanent } from '../../src/errors/permanent.ts';
 import { fromSystemError } from '../../src/errors/system-error.ts';
+import { PartError } from '../../src/parts/sealed-part.ts';
 
 /** Failures of the disk, the network, the queue, and of resources that others hold. */
 const PASSING: readonly MetainfoErrorCode[] = [

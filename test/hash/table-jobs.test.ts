@@ -1,7 +1,7 @@
 // Failures of the addon's functions on columns have the codes of this library.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { tableResult } from '../../src/hash/table-jobs.ts';
+import { tableResult } from '../../src/hash/addon.ts';
 
 const failing = (code: string) => Promise.reject(Object.assign(new Error('vector too long'), { code }));
 

@@ -4,7 +4,6 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import {
   cacheStats,
   clearCache,
@@ -30,6 +29,7 @@ import {
   webFile,
 } from '../../src/index.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
+import { waitingExports } from '../support/waiting-exports.ts';
 
 /** Functions that take no signal, and why. */
 const WITHOUT_SIGNAL: Record<string, string> = {
@@ -37,66 +37,6 @@ const WITHOUT_SIGNAL: Record<string, string> = {
   'HashPool.hash': 'a chunk takes milliseconds; `close` ends the pool',
   parsePlan: 'it waits for nothing',
 };
-
-/** The same of src/bullmq/index.ts. */
-const QUEUES_WITHOUT_SIGNAL: Record<string, string> = {
-  'QueueEngine.discard': 'each question to the server has a limit; `close` of the queue ends it',
-  'TorrentQueue.close': 'it has a limit of its own',
-  'Workers.check': 'the server has two seconds to answer',
-  'Workers.close': 'its option `grace` limits it',
-  'Workers.ready': 'it waits for a server that may come later; `close` ends it',
-};
-
-/** A function that a caller waits for, and whether an option of it is a signal. */
-interface Waiting {
-  name: string;
-  takesSignal: boolean;
-}
-
-/**
- * The functions and methods of a module whose promises or iterators a caller waits for. An inherited method is that of its base.
- *
- * @param interfaces Whether to look at interfaces too: those of src/index.ts are called by it.
- */
-function waitingExports(file: string, { interfaces = false } = {}): Waiting[] {
-  const index = fileURLToPath(new URL(`../../src/${file}`, import.meta.url));
-  const config = fileURLToPath(new URL('../../tsconfig.json', import.meta.url));
-  const given = ts.readConfigFile(config, ts.sys.readFile).config.compilerOptions;
-  const program = ts.createProgram([index], ts.convertCompilerOptionsFromJson(given, '.').options);
-  const checker = program.getTypeChecker();
-  const module = checker.getSymbolAtLocation(program.getSourceFile(index) as ts.SourceFile) as ts.Symbol;
-  /** By their declaration. */
-  const found = new Map<ts.Declaration | undefined, Waiting>();
-  const add = (name: string, symbol: ts.Symbol) => {
-    const [declaration] = symbol.declarations ?? [];
-    const isOurs = declaration && !declaration.getSourceFile().fileName.includes('node_modules');
-    if (!isOurs || symbol.name.includes('#') || ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Protected)
-      return;
-    // Symbol.asyncDispose is the same as close.
-    if (symbol.name.startsWith('__@')) return;
-    const signatures = checker.getTypeOfSymbol(symbol).getCallSignatures();
-    const answers = signatures.map((one) => checker.typeToString(one.getReturnType()));
-    const parameters = signatures.flatMap((one) => one.getParameters()).map((one) => checker.getTypeOfSymbol(one));
-    const takesSignal = parameters.some((type) => checker.getNonNullableType(type).getProperty('signal'));
-    if (answers.some((answer) => /^(Promise|AsyncGenerator|AsyncIterable)</.test(answer)) && !found.has(declaration))
-      found.set(declaration, { name, takesSignal });
-  };
-  const exports = checker
-    .getExportsOfModule(module)
-    .map((symbol): [string, ts.Symbol] => [
-      symbol.name,
-      symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol,
-    ]);
-  // Bases first.
-  exports.sort(([one], [other]) => Number(other.endsWith('Base')) - Number(one.endsWith('Base')));
-  for (const [name, symbol] of exports) {
-    if (!symbol.valueDeclaration && !interfaces) continue;
-    add(name, symbol);
-    for (const type of [checker.getDeclaredTypeOfSymbol(symbol), checker.getTypeOfSymbol(symbol)])
-      for (const member of type.getProperties()) add(`${name}.${member.name}`, member);
-  }
-  return [...found.values()];
-}
 
 describe('signals', () => {
   let folder: string;
@@ -160,15 +100,9 @@ describe('signals', () => {
   };
 
   it('are taken by every function that waits', () => {
-    const names = new Set(waitingExports('index.ts').map(({ name }) => name));
+    const index = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
+    const names = new Set(waitingExports(index).map(({ name }) => name));
     assert.deepEqual([...Object.keys(CALLS), ...Object.keys(WITHOUT_SIGNAL)].sort(), [...names].sort());
-  });
-
-  it('are taken by every function of queues that waits', () => {
-    const all = waitingExports('bullmq/index.ts', { interfaces: true });
-    assert.ok(all.some(({ name, takesSignal }) => name === 'TorrentQueue.addTorrent' && takesSignal));
-    const without = all.filter(({ takesSignal }) => !takesSignal).map(({ name }) => name);
-    assert.deepEqual(without.sort(), Object.keys(QUEUES_WITHOUT_SIGNAL));
   });
 
   for (const [name, call] of Object.entries(CALLS)) {

@@ -53,6 +53,11 @@ describe('a progress bar on a terminal', () => {
     assert.doesNotMatch(shown({ queued: 0 }), /waiting/);
   });
 
+  it('says that a file is read again, and when', () => {
+    const retrying = { path: '/a.bin', code: 'ESTALE', attempt: 2, seconds: 2 };
+    assert.match(shown({ retrying }), /25 MiB of 100 MiB {2}ESTALE: reading again in 2 s {2}/);
+  });
+
   it('drops the bar and the total first where there is no room', () => {
     assert.equal(shown({}, 54), ' 25 %  25 MiB of 100 MiB  1 MiB/s  1:15 left');
     assert.equal(shown({}, 40), ' 25 %  25 MiB  1 MiB/s  1:15 left');

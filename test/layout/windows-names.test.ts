@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isDeviceName, windowsProblem } from '../../src/layout/windows-names.ts';
+import { isDeviceName, windowsProblem } from '../../src/layout/safe-path.ts';
 
 describe('windowsProblem', () => {
   it('says why Windows cannot store a name', () => {

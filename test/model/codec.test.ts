@@ -94,8 +94,8 @@ describe('encodeFields and decodeFields', () => {
       [
         'name',
         'name.utf-8',
-        'source',
         'private',
+        'source',
         'similar',
         'collections',
         'update-url',
@@ -110,8 +110,8 @@ describe('encodeFields and decodeFields', () => {
     assert.deepEqual(
       Object.values(TORRENT).map((field) => field.key),
       [
-        ...['announce', 'announce-list', 'comment', 'created by', 'creation date', 'piece layers', 'url-list'],
-        ...['httpseeds', 'nodes', 'similar', 'collections'],
+        ...['announce', 'announce-list', 'comment', 'created by', 'creation date', 'url-list', 'httpseeds'],
+        ...['nodes', 'piece layers', 'similar', 'collections'],
       ],
     );
   });

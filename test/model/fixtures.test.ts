@@ -25,7 +25,6 @@ const OF_DRAFTS: readonly IssueCode[] = [
   // Issues of creation, hashers and magnet links.
   ...([
     'client_name',
-    'misplaced',
     'named_like_pad',
     'pad_folder',
     'pad_names',
@@ -35,6 +34,7 @@ const OF_DRAFTS: readonly IssueCode[] = [
   ] as const),
   ...([
     'duplicate_tracker',
+    'future_date',
     'not_in_torrent',
     'left_out',
     'link_target',
@@ -43,7 +43,15 @@ const OF_DRAFTS: readonly IssueCode[] = [
     'old_clients',
     'pattern_unmatched',
   ] as const),
-  ...(['private_with_nodes', 'private_without_tracker', 'similar_names', 'system_files'] as const),
+  ...([
+    'private_magnet',
+    'private_with_nodes',
+    'private_without_tracker',
+    'similar_names',
+    'system_files',
+    'torrent_files',
+    'webseed_secret',
+  ] as const),
   ...([
     'tracker_rule',
     'tracker_url',

@@ -179,9 +179,12 @@ describe('creating nodes, HTTP seeds, similar torrents, collections and update U
           fc.boolean(),
           url,
           async (version, hints, own, feed) => {
-            const { similar, collections, ...rest } = hints;
+            const { similar, collections: given, ...rest } = hints;
+            // Empty names are left out, and a list of nothing else.
+            const named = given?.filter((name) => name !== '');
+            const collections = named?.length || !given?.length ? named : undefined;
             const sources = [{ path: 'a', data: noise(5) }];
-            const lists = { similar, collections };
+            const lists = { similar, collections: given };
             // As convenience fields, or as fields of the torrent.
             const fields = own
               ? { ...rest, ...lists, info: { updateUrl: feed } }

@@ -4,19 +4,11 @@ import fc from 'fast-check';
 import { array, define, is, map, refine, type Struct, string, type } from 'superstruct';
 import { TorrentCreateFields } from '../../src/create/draft-fields.ts';
 import { shown } from '../../src/errors/errors.ts';
+import { DateTime, Size } from '../../src/errors/guard.ts';
 import { HasherConfig, V2HasherConfig } from '../../src/hashers/config.ts';
 import { HashList } from '../../src/model/hash-list.ts';
 import { InfoDictHybrid, InfoDictHybridCreate, InfoDictV1, InfoDictV2 } from '../../src/model/info-dict.ts';
-import {
-  ByteLength,
-  fits,
-  hashList,
-  maybe,
-  sparse,
-  Timestamp,
-  V1PieceLength,
-  V2PieceLength,
-} from '../../src/model/primitives.ts';
+import { fits, hashList, maybe, sparse, V1PieceLength, V2PieceLength } from '../../src/model/primitives.ts';
 
 function check<T>(struct: Struct<T, null>, accepted: unknown[], refused: unknown[]): void {
   for (const value of accepted) assert.ok(is(value, struct), `${value} was refused`);
@@ -25,7 +17,7 @@ function check<T>(struct: Struct<T, null>, accepted: unknown[], refused: unknown
 
 describe('the structs of values', () => {
   it('accept byte lengths from 0', () => {
-    check(ByteLength, [0, 1, Number.MAX_SAFE_INTEGER], [-1, 1.5, 2 ** 53, 1n, '1', null, undefined]);
+    check(Size, [0, 1, Number.MAX_SAFE_INTEGER], [-1, 1.5, 2 ** 53, 1n, '1', null, undefined]);
   });
 
   it('accept a power of two as the piece length of v1', () => {
@@ -43,7 +35,7 @@ describe('the structs of values', () => {
   });
 
   it('accept a valid Date', () => {
-    check(Timestamp, [new Date(0), new Date(-1)], [new Date(Number.NaN), 0, '2020-01-01', null]);
+    check(DateTime, [new Date(0), new Date(-1)], [new Date(Number.NaN), 0, '2020-01-01', null]);
   });
 });
 

@@ -233,6 +233,17 @@ describe('fullPath and webseedUrl', () => {
     }
   });
 
+  it('refuse a base that no path can be appended to', () => {
+    const { bytes } = build({ version: 'v2', content: { a: noise(5), b: noise(5) } });
+    const range = Torrent.fromBytes(bytes).v2PieceRange('a');
+    for (const base of ['http://w/#x', 'http://w/?x', 'http:///x', 'w', 'data:,x'])
+      assert.throws(
+        () => range.webseedUrl(base),
+        { code: 'ERR_INVALID_ARGUMENT', message: /^base must be a URL/ },
+        base,
+      );
+  });
+
   it('put one file into a folder of its name, if v1 has a list of files', () => {
     for (const version of ['v1', 'hybrid'] as const) {
       const expected = ['http://w/album/album', 'http://w/album/album'];

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { type Torrent, TorrentCreate } from '../../src/index.ts';
+import { encode, Torrent, TorrentCreate, verify } from '../../src/index.ts';
 import { libtorrentMissing, PYTHON } from '../support/external.ts';
+import { cpuSeconds, slowness, withinCpu } from '../support/timing.ts';
 import { temporaryFolder } from '../support/tree.ts';
 
 const PIECE = 32_768;
@@ -85,4 +86,54 @@ print(json.dumps({files.file_path(i): i for i in range(files.num_files()) if not
       }
     }
   });
+});
+
+describe('selecting files of deep paths', () => {
+  /** A v1 torrent that only its file list matters of. */
+  const torrentOf = (paths: readonly string[]) => {
+    const files = paths.map((path) => ({ length: 5, path: path.split('/') }));
+    const pieces = Buffer.alloc(20 * Math.ceil((files.length * 5) / PIECE));
+    return Torrent.fromBytes(encode({ info: { name: 'n', 'piece length': PIECE, pieces, files } }));
+  };
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+  /** Each selects all files. Looking up each folder above each file would take minutes. */
+  const CASES: Record<string, { paths: string[]; selections: string[]; ranges: [number, number][] }> = {
+    'one path of 500,000 components': {
+      paths: ['a'.concat('/a'.repeat(499_999))],
+      selections: ['a/a/a'],
+      ranges: [[0, 0]],
+    },
+    '1,000 paths of 1,000 components that share all folders': {
+      paths: numbers(1000).map((i) => `${'a/'.repeat(999)}${i}`),
+      selections: numbers(1000).map((i) => 'a'.concat('/a'.repeat(i % 999))),
+      ranges: [[0, 999]],
+    },
+    '1,000 files, each in a folder of the folder of the one before, that are all selected': {
+      paths: numbers(1000).map((i) => `${'a/'.repeat(i)}x${i}`),
+      selections: numbers(1000).map((i) => `${'a/'.repeat(i)}x${i}`),
+      ranges: [[0, 999]],
+    },
+    '100,000 files by 100,000 selections': {
+      paths: numbers(100_000).map((i) => `${i % 100}/f${i}`),
+      selections: numbers(100_000).map((i) => `${i % 100}/f${i}`),
+      ranges: [[0, 99_999]],
+    },
+  };
+
+  for (const [name, { paths, selections, ranges }] of Object.entries(CASES)) {
+    it(`takes time in proportion to the paths: ${name}`, async (t) => {
+      const torrent = torrentOf(paths);
+      void torrent.files;
+      assert.deepEqual(
+        withinCpu(2, () => torrent.selectFiles(selections)),
+        ranges,
+      );
+      const folder = await temporaryFolder(t);
+      const before = cpuSeconds();
+      const report = await verify(torrent, folder, { files: selections });
+      assert.ok(cpuSeconds() - before < 10 * slowness, `took ${cpuSeconds() - before} s of processor time`);
+      assert.equal(report.files.length, paths.length);
+    });
+  }
 });

@@ -85,7 +85,7 @@ describe('torrent.write', () => {
     for (const force of [false, true]) await torrent.write(target, { force });
     assert.deepEqual(flushed, [
       'file with .tmp',
-      'folder with .tmp,.torrent',
+      'folder with .torrent',
       'file with .tmp,.torrent',
       'folder with .torrent',
     ]);

@@ -3,14 +3,13 @@ import { mkdir, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'n
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { RangeReader } from '../../src/create/sources/source-data.ts';
-import { PartError } from '../../src/errors/part-error.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { hashPart } from '../../src/parts/hash-part.ts';
 import { joinParts } from '../../src/parts/join-parts.ts';
 import { withId } from '../../src/parts/plan.ts';
-import { seal } from '../../src/parts/sealed-part.ts';
+import { PartError, seal } from '../../src/parts/sealed-part.ts';
 import { planParts } from '../../src/parts/torrent-plan.ts';
+import type { RangeReader } from '../../src/sources/source-data.ts';
 import { ENGINES } from '../support/choose-engine.ts';
 import { content } from '../support/generated.ts';
 import { HUGE, sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';

@@ -348,7 +348,7 @@ describe('the settings of S3', () => {
     const folder = await temporaryFolder(t);
     for (const [name, text] of Object.entries(files))
       await writeFile(path.join(folder, name), text.replace('ENDPOINT', endpoint));
-    const { awsSettings } = await import('../../src/create/sources/aws-settings.ts');
+    const { awsSettings } = await import('../../src/sources/aws-settings.ts');
     const settings = await awsSettings(
       {},
       {
@@ -412,7 +412,7 @@ describe('the settings of S3', () => {
   });
 
   it('name the hosts of Amazon', async () => {
-    const { s3Target } = await import('../../src/create/sources/s3-objects.ts');
+    const { s3Target } = await import('../../src/sources/s3-objects.ts');
     const href = async (bucket: string, region: string) => (await s3Target({ bucket, key: 'a b' }, { region })).href;
     assert.equal(await href('jobs', 'eu-west-1'), 'https://jobs.s3.eu-west-1.amazonaws.com/a%20b');
     assert.equal(await href('jobs', 'cn-north-1'), 'https://jobs.s3.cn-north-1.amazonaws.com.cn/a%20b');

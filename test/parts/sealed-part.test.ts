@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { PartError } from '../../src/errors/part-error.ts';
-import { SEAL_BYTES, seal, unsealed } from '../../src/parts/sealed-part.ts';
+import { PartError, SEAL_BYTES, seal, unsealed } from '../../src/parts/sealed-part.ts';
 import { runs } from '../support/runs.ts';
 
 const id = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));

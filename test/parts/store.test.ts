@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { folderStore, partKey } from '../../src/parts/store.ts';
@@ -55,6 +55,23 @@ describe('folderStore', () => {
     await store.delete?.(ID, 'plan');
     assert.deepEqual(await readdir(folder), []);
     await assert.rejects(async () => store.delete?.('..', 0), { code: 'ERR_INVALID_ARGUMENT' });
+  });
+
+  it('neither reads, writes nor deletes through a link in the place of a plan', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [root, outside] = [path.join(folder, 'store'), path.join(folder, 'outside')];
+    const [plan, name] = [path.join(root, path.dirname(partKey(ID, 0))), path.basename(partKey(ID, 0))];
+    await mkdir(path.dirname(plan), { recursive: true });
+    await mkdir(outside);
+    await writeFile(path.join(outside, name), 'secret');
+    await symlink(outside, plan);
+    const store = folderStore(root);
+    const refused = { code: 'ERR_PATH_OUTSIDE' };
+    await assert.rejects(async () => store.get(ID, 0), refused);
+    await assert.rejects(async () => store.put(ID, 0, Buffer.from('x')), refused);
+    await assert.rejects(async () => store.delete?.(ID, 0), refused);
+    assert.deepEqual(await readdir(outside), [name]);
+    assert.equal(await readFile(path.join(outside, name), 'utf8'), 'secret');
   });
 
   it('replaces an object as a whole, also by many writers at once', async (t) => {

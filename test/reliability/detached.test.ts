@@ -6,7 +6,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { decode } from '../../src/bencode/decode.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { RangeReader, SourceData } from '../../src/create/sources/source-data.ts';
 import { type Addon, addonOrNull } from '../../src/hash/addon.ts';
 import { requestedMemory } from '../../src/hash/make-requested-files.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
@@ -15,6 +14,7 @@ import { HashPool } from '../../src/hashers/pool.ts';
 import { V1Hasher } from '../../src/hashers/v1-hasher.ts';
 import { type FileColumns, FileTable } from '../../src/layout/file-table.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
+import type { RangeReader, SourceData } from '../../src/sources/source-data.ts';
 import { noise } from '../hash/reference.ts';
 import { build } from '../model/build.ts';
 

@@ -9,6 +9,7 @@ import type { GenerateOptions } from '../../src/create/options.ts';
 import type { MetainfoErrorCode } from '../../src/errors/codes.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
+import { stepping } from '../../src/hash/steps.ts';
 import { type Counts, type Fault, Faults, READING } from '../support/faults.ts';
 import { Leftovers } from './leftovers.ts';
 
@@ -36,6 +37,8 @@ const [folder, control] = [process.env['METAINFO_FAULT_FOLDER'], process.env['ME
   string,
 ];
 const faults = Faults.open(control);
+// Each fault occurs once: a further attempt would hide it.
+stepping.pausesMs = [];
 
 /** More calls than any job makes. */
 const NEVER = 2 ** 40;

@@ -22,8 +22,8 @@ import {
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/bencode/limits.ts';
-import { cacheStats, clearCache } from '../../src/create/cache/cache.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { cacheStats, clearCache } from '../../src/create/known/cache.ts';
 import { readWithin } from '../../src/disk/read-file.ts';
 import { scan, scannedFiles } from '../../src/disk/scan.ts';
 import { edit } from '../../src/edit/edit.ts';
@@ -31,6 +31,7 @@ import { update } from '../../src/edit/update.ts';
 import { upgrade } from '../../src/edit/upgrade.ts';
 import { ERROR_CODES, type MetainfoErrorCode } from '../../src/errors/codes.ts';
 import { MetainfoError } from '../../src/errors/errors.ts';
+import { stepping } from '../../src/hash/steps.ts';
 import { HybridHasher } from '../../src/hashers/hybrid-hasher.ts';
 import { iterBlocks } from '../../src/hashers/records.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
@@ -56,6 +57,8 @@ export interface FaultJobReport {
 const work = process.env['METAINFO_FAULT_FOLDER'] as string;
 const control = process.env['METAINFO_FAULT_CONTROL'] as string;
 const [data, out, cache] = ['data', 'out', 'cache'].map((name) => path.join(work, name)) as [string, string, string];
+// Each fault occurs once: a further attempt would hide it.
+stepping.pausesMs = [];
 /** A folder that the shim ignores. */
 const kept = path.join(path.dirname(work), 'kept');
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { metainfo } from '../cli/run.ts';
+import { metainfoProcess } from '../cli/run.ts';
 import { noise } from '../hash/reference.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
 
@@ -38,9 +38,12 @@ async function contentOf(t: TestContext): Promise<string> {
 }
 
 const create = (cwd: string, output: string, ...more: string[]) =>
-  metainfo(['create', 'data', '--piece-length', '16KiB', '--torrent-version', 'v1', '-q', '-o', output, ...more], {
-    cwd,
-  });
+  metainfoProcess(
+    ['create', 'data', '--piece-length', '16KiB', '--torrent-version', 'v1', '-q', '-o', output, ...more],
+    {
+      cwd,
+    },
+  );
 
 describe('a full disk', { skip }, () => {
   it('leaves the old output and no other file', async (t) => {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { metainfo, type Result } from '../cli/run.ts';
+import { metainfoProcess, type Result } from '../cli/run.ts';
 import { noise } from '../hash/reference.ts';
 import { buildShim, type Call, type Fault, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
 import { temporaryFolder } from '../support/tree.ts';
@@ -60,7 +60,7 @@ class Place {
   names = (): string[] => readdirSync(this.#out);
 
   run(env: Record<string, string> = {}): Promise<Result> {
-    return metainfo([...CREATE, ...(this.#isForced ? ['--force'] : [])], { cwd: this.#cwd, env });
+    return metainfoProcess([...CREATE, ...(this.#isForced ? ['--force'] : [])], { cwd: this.#cwd, env });
   }
 
   async runWith(fault: Fault): Promise<Result & { fired: number }> {

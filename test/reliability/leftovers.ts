@@ -1,26 +1,12 @@
 /** Detects descriptors and threads that a job left behind in its process. */
-import { readdirSync, readlinkSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Counts } from '../support/faults.ts';
-import { threadCount } from '../support/proc.ts';
+import { openFilesIn, threadCount } from '../support/proc.ts';
 
 /** A thread that has left a job may not be parked yet when the next job needs one, so that there are more than a job has. */
 const MOST_PARKED = 2 * availableParallelism();
-
-/** Returns the descriptors of files in a folder. */
-function openFiles(folder: string): string[] {
-  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
-    try {
-      const target = readlinkSync(`/proc/self/fd/${descriptor}`);
-      return target.startsWith(`${folder}/`) ? [target] : [];
-    } catch {
-      // The descriptor of readdir itself is closed already.
-      return [];
-    }
-  });
-}
 
 export class Leftovers {
   readonly #folder: string;
@@ -47,7 +33,7 @@ export class Leftovers {
    * @param counts What the shim counts.
    */
   async problems(counts: () => Pick<Counts, 'open' | 'stalled'>): Promise<string[]> {
-    const left = () => [...this.#openFiles(counts()), ...this.#threads(MOST_PARKED)];
+    const left = () => [...this.#openFilesIn(counts()), ...this.#threads(MOST_PARKED)];
     let problems = left();
     for (; problems.length > 0 && this.#patience > 0; this.#patience -= 1) {
       await sleep(5);
@@ -62,8 +48,8 @@ export class Leftovers {
     return this.#threads(0);
   }
 
-  #openFiles({ open, stalled }: Pick<Counts, 'open' | 'stalled'>): string[] {
-    const files = openFiles(this.#folder);
+  #openFilesIn({ open, stalled }: Pick<Counts, 'open' | 'stalled'>): string[] {
+    const files = openFilesIn(this.#folder);
     const none = files.length === 0 && open === 0 && stalled === 0;
     return none ? [] : [`left open: ${open}, ${files}; ${stalled} calls stall`];
   }

@@ -14,11 +14,12 @@ const { notesOf } = (await import('../../scripts/release-notes.mjs' as string)) 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (folder: string, name: string): string => readFileSync(path.join(folder, name), 'utf8');
 const versionIn = (folder: string): string => JSON.parse(read(folder, 'package.json')).version;
+const QUEUES = 'packages/metainfo-bullmq';
 
 /** Copies the files that a release changes, and adds a changeset. */
 async function copyWith(changeset: string, t: Parameters<typeof temporaryFolder>[0]): Promise<string> {
   const folder = await temporaryFolder(t);
-  for (const name of ['.changeset', 'CHANGELOG.md', 'package.json', 'package-lock.json'])
+  for (const name of ['.changeset', 'CHANGELOG.md', 'package.json', 'package-lock.json', `${QUEUES}/package.json`])
     cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
   await writeFile(path.join(folder, '.changeset', 'one-more.md'), changeset);
@@ -42,6 +43,15 @@ describe('a release', () => {
     const changelog = read(folder, 'CHANGELOG.md');
     assert.match(notesOf(changelog, after), /^- `verify` does what it did not\.$/m);
     assert.equal(notesOf(changelog, before), notesOf(read(ROOT, 'CHANGELOG.md'), before));
+  });
+
+  it('gives both packages one version, and is no major one because they are peers', async (t) => {
+    const folder = await copyWith('---\nmetainfo-bullmq: minor\n---\n\nText.\n', t);
+    const { code, stdout, stderr } = await changesetVersion(folder);
+    assert.equal(code, 0, stdout + stderr);
+    const [major, minor] = versionIn(ROOT).split('.');
+    const expected = `${major}.${Number(minor) + 1}.0`;
+    assert.deepEqual([versionIn(folder), versionIn(path.join(folder, QUEUES))], [expected, expected]);
   });
 
   for (const [what, changeset] of [

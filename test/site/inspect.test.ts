@@ -12,8 +12,10 @@ import {
   tiersIn,
   tiersText,
   treeOf,
+  unknownLines,
 } from '../../site/inspect/model.ts';
 import { encode, Torrent, TorrentCreate, type TorrentVersion } from '../../src/index.ts';
+import { withinCpu } from '../support/timing.ts';
 
 const KIB = 2 ** 10;
 const SOURCES = [
@@ -155,4 +157,27 @@ test('tiers of trackers round-trip through text', () => {
   assert.deepEqual(tiersIn(tiersText(tiers)), tiers);
   assert.deepEqual(tiersIn(' \n\n udp://a \n\n\n\nudp://b\n'), [['udp://a'], ['udp://b']]);
   assert.deepEqual(tiersIn(''), []);
+});
+
+test('unknown keys are lines of bounded length', async () => {
+  const infoExtra = new Map([['x_long', Buffer.from('x'.repeat(10_000))]]);
+  const draft = new TorrentCreate({
+    sources: SOURCES,
+    info: { name: 'x', extra: infoExtra },
+    extra: new Map([['me', 1]]),
+  });
+  const [own, long] = unknownLines(await draft.generate({ version: 'v1' }));
+  assert.equal(own, 'me: 1');
+  assert.equal(long, `info.x_long: "${'x'.repeat(186)}`);
+});
+
+test('the tree and its rows are made in time that grows with the length of the paths', () => {
+  const file = (path: string) => ({ path, length: 1, attr: null, piecesRoot: null });
+  const deep = treeOf([file(`${'a/'.repeat(300_000)}b`)]);
+  assert.equal(withinCpu(5, () => rowsOf(deep, () => true)).length, 300_001);
+  const shared = withinCpu(5, () => treeOf(Array.from({ length: 200 }, (_, i) => file(`${'a/'.repeat(2000)}${i}`))));
+  const rows = withinCpu(5, () => rowsOf(shared, () => true));
+  assert.equal(rows.length, 2200);
+  assert.deepEqual([rows[1999]?.files, rows[1999]?.length, rows.at(-1)?.name], [200, 200, '199']);
+  assert.deepEqual([rows[2]?.path, rows[2]?.parent, rows.at(-1)?.position], ['a/a/a', rows[1], 200]);
 });

@@ -129,7 +129,16 @@ export const BOMBS: Readonly<Record<string, Bomb>> = {
   },
   'a path of 100,000 folders': {
     bytes: () => ofFiles([file(5, ...numbers(100_000).map(() => 'a'))]),
-    ends: { read: null, show: null, look: null, verify: null, magnet: null, edit: null },
+    ends: {
+      'read default': null,
+      'read strict': 'deep_path',
+      'read compat': null,
+      show: null,
+      look: null,
+      verify: null,
+      magnet: null,
+      edit: null,
+    },
   },
   'a million files of short paths': {
     bytes: () => ofFiles([file(5, 'a')], { files: many('d6:lengthi1e4:pathl1:aee', 1_000_000) }),

@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/index.ts';
-import { metainfo } from '../cli/run.ts';
+import { metainfoProcess } from '../cli/run.ts';
 import { client, clientMissing, libtorrentMissing, otherPrograms } from './external.ts';
 import { freePort } from './free-port.ts';
 import { content } from './generated.ts';
@@ -104,7 +104,7 @@ export async function share(
     'x.torrent',
     ...args,
   ];
-  const { code, stderr } = await metainfo([...made, 'seed/content'], { cwd });
+  const { code, stderr } = await metainfoProcess([...made, 'seed/content'], { cwd });
   assert.equal(code, 0, stderr);
   const file = path.join(cwd, 'x.torrent');
   let folders = 0;

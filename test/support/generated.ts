@@ -2,9 +2,20 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
+import type { GenerateOptions } from '../../src/create/options.ts';
 import { MANY_FILES } from '../../src/create/order-files.ts';
 
 const KIB = 1024;
+
+/** Options for each way in which files lie in a torrent: side by side, or with pad files between them, and behind the last one. */
+export const LAYOUTS: GenerateOptions[] = [
+  { version: 'v1' },
+  { version: 'v1', padding: true },
+  { version: 'v1', padding: true, tailPad: false },
+  { version: 'v2' },
+  { version: 'hybrid' },
+  { version: 'hybrid', tailPad: false },
+];
 
 /** The content of a generated torrent: a single file, or a folder of files. */
 export interface Tree {

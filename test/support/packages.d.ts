@@ -58,3 +58,14 @@ declare module 'autocannon' {
   }
   export default function autocannon(options: { url: string; connections: number; duration: number }): Running;
 }
+
+/** node-gyp-build has no types of its own. */
+declare module 'node-gyp-build' {
+  /** Loads the addon of the package in that folder. */
+  function nodeGypBuild(folder: string): unknown;
+  namespace nodeGypBuild {
+    /** The path of what it would load. */
+    function resolve(folder: string): string;
+  }
+  export default nodeGypBuild;
+}

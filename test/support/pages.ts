@@ -17,17 +17,17 @@ export const pages = (): string[] => [
   'README.md',
   ...readdirSync(GUIDES)
     .sort()
-    // scripts/test-bundles.mjs runs this one, with the bundlers.
-    .filter((name) => name !== 'bundling.md')
+    // scripts/test-bundles.mjs runs one with the bundlers, and packages/metainfo-bullmq/test/pages.test.ts the other one.
+    .filter((name) => !['bundling.md', 'queues.md'].includes(name))
     .map((name) => `docs/guides/${name}`),
 ];
 
 export const pageText = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8');
 
-/** The source files whose docstrings have examples, as paths from the root. */
-export const sourcesWithExamples = (): string[] =>
-  readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .map((name) => `src/${name.replaceAll(path.sep, '/')}`)
+/** The source files of a package whose docstrings have examples, as paths from the root. */
+export const sourcesWithExamples = (folder = 'src'): string[] =>
+  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.replaceAll(path.sep, '/')}`)
     .filter((name) => name.endsWith('.ts') && pageText(name).includes('* @example'))
     .sort();
 
@@ -82,11 +82,10 @@ export function parsePage(text: string): Page {
   return { steps, notRun };
 }
 
-/** Makes this package importable by its name from a folder, in TypeScript and JavaScript. */
+/** Makes the packages importable by their names from a folder, in TypeScript and JavaScript. */
 export async function linkPackage(folder: string): Promise<void> {
   await mkdir(path.join(folder, 'node_modules'));
-  await symlink(ROOT, path.join(folder, 'node_modules', 'metainfo'));
-  for (const name of ['@types', 'superstruct'])
+  for (const name of ['@types', 'metainfo', 'metainfo-bullmq', 'superstruct'])
     await symlink(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
 }
 
@@ -151,6 +150,24 @@ export async function runPage(
   }
 }
 
+/** Requires that the programs of pages have no type errors. Each page has a name. */
+export async function requireTypes(folder: string, texts: readonly (readonly [string, string])[]): Promise<void> {
+  await linkPackage(folder);
+  for (const [name, page] of texts) {
+    const place = path.join(folder, name.replaceAll('/', '-').replace(/\.(md|ts)$/, ''));
+    await mkdir(place);
+    for (const { kind, line, text } of parsePage(page).steps)
+      if (kind === 'ts') await writeFile(path.join(place, `line-${line}.mts`), text);
+  }
+  // The declarations that the packages have, not their sources.
+  const compilerOptions = { paths: {} };
+  const config = { extends: path.join(ROOT, 'tsconfig.json'), compilerOptions, include: ['*/*.mts'] };
+  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
+  const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { code, stdout } = await finish(startProgram([process.execPath, tsc, '-p', folder], { cwd: folder }));
+  assert.equal(code, 0, stdout);
+}
+
 interface CommandWithOutput {
   command: string;
   output: string;
@@ -173,8 +190,12 @@ function scriptOf(session: readonly CommandWithOutput[]): string {
   return ['exec 2>&1', ...lines].join('\n');
 }
 
+/** Lines of progress, which appear only when a job takes a while. */
+const PROGRESS = /^ *\d+ % {2}.*\n/gm;
+
 /** Requires the shown output; `...` within a line matches any text, and a line of `...` matches any lines. */
-function requireOutput(printed: string, shown: string, where: string): void {
+function requireOutput(all: string, shown: string, where: string): void {
+  const printed = all.replace(PROGRESS, '');
   const pattern = shown
     .trimEnd()
     .split('\n')

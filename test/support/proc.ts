@@ -1,10 +1,24 @@
 /** Reads from /proc what Linux knows about a process: its threads, descriptors and memory. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const count = (name: string) => readdirSync(`/proc/self/${name}`).length;
 export const threadCount = (): number => count('task');
 export const descriptorCount = (): number => count('fd');
+
+/** The paths of the files that a process has open in a folder and below it. */
+export function openFilesIn(folder: string, pid: number | 'self' = 'self'): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+    try {
+      const target = readlinkSync(`/proc/${pid}/fd/${descriptor}`);
+      return target.startsWith(`${folder}${path.sep}`) ? [target] : [];
+    } catch {
+      // It is closed already, as is the descriptor of readdir itself.
+      return [];
+    }
+  });
+}
 
 /** Returns the number that a pattern finds in a file of /proc; null where the system does not say, or the process has ended. */
 function numberIn(file: string, pattern: RegExp, unit: number): number | null {

@@ -4,7 +4,7 @@ import { createServer, request as forward, type IncomingMessage, type ServerResp
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import S3rver from '@20minutes/s3rver';
-import type { S3Options } from '../../src/create/sources/s3-file.ts';
+import type { S3Options } from '../../src/sources/s3-file.ts';
 import { temporaryFolder } from './tree.ts';
 
 /** A request that reaches the proxy. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { printableJson } from '../../src/cli/terminal/json.ts';
+import { printableJson } from '../../src/cli/terminal/output.ts';
 import { exactBytes, formatBytes, formatDuration } from '../../src/text/format.ts';
 import { printable } from '../../src/text/printable.ts';
 

@@ -9,14 +9,14 @@ import fc from 'fast-check';
 import { encode } from '../../src/bencode/encode.ts';
 import type { BencodeMap } from '../../src/bencode/value.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
-import type { SourceData } from '../../src/create/sources/source-data.ts';
-import type { Source } from '../../src/create/sources/sources.ts';
-import { webFile } from '../../src/create/sources/web-source.ts';
 import type { Engine } from '../../src/hash/engine.ts';
 import type { HashRequest } from '../../src/hash/hash-request.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
+import type { SourceData } from '../../src/sources/source-data.ts';
+import type { Source } from '../../src/sources/sources.ts';
+import { webFile } from '../../src/sources/web-source.ts';
 import type { VerifyReport } from '../../src/verify/report.ts';
 import { verify } from '../../src/verify/verify.ts';
 import type { VerifySources } from '../../src/verify/verify-sources.ts';
@@ -167,6 +167,20 @@ describe('verify of sources', () => {
       // The first two pieces of `a`, and in v2 and hybrid the only one of `b`.
       assert.equal(report.goodBytes, version === 'v1' ? 2 * PIECE : 3 * PIECE);
       assert.deepEqual([endless.destroyed, long.destroyed, failing.destroyed], [true, true, true]);
+    }
+  });
+
+  it('calls a file unreadable whose stream was truncated, even if it has all bytes of the file', async () => {
+    for (const version of VERSIONS) {
+      const { torrent, contents } = await three(version);
+      const data = (bytes: Uint8Array) => Object.assign(Readable.from([bytes]), { truncated: true });
+      const report = await verify(torrent, [
+        { path: 'a', data: contents[0] },
+        { path: 'b', data: data(contents[1]) },
+        { path: 'c', data: data(contents[2].subarray(0, PIECE)) },
+      ]);
+      assert.deepEqual([report.ok, ...statuses(report).slice(1)], [false, 'unreadable', 'unreadable'], version);
+      assert.match(report.files[1]?.problem ?? '', /^b was truncated after \d+ bytes, at a size limit/);
     }
   });
 

@@ -12,6 +12,16 @@ namespace {
 
 bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+// An upper-case letter of ASCII as its lower-case one.
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_torrent_file(std::string_view name) {
+  constexpr std::string_view kEnding = ".torrent";
+  return name.size() >= kEnding.size() &&
+         std::equal(kEnding.begin(), kEnding.end(), name.end() - kEnding.size(),
+                    [](char ending, char c) { return ending == lower(c); });
+}
+
 }  // namespace
 
 bool is_harmless_name(const char* name) {
@@ -26,7 +36,8 @@ bool is_plain_name(const char* name) {
   const std::string_view text = name;
   if (std::find(std::begin(kSystemFiles), std::end(kSystemFiles), text) != std::end(kSystemFiles))
     return false;
-  return text.substr(0, kTemporary.size()) != kTemporary && is_harmless_name(name);
+  if (text.substr(0, kTemporary.size()) == kTemporary || is_torrent_file(text)) return false;
+  return is_harmless_name(name);
 }
 
 }  // namespace metainfo

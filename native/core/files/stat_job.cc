@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kPartFiles = 256;
 // The bytes that a part counts as in the budget, which shares its threads by bytes.
-constexpr std::uint64_t kPartBytes = 1 << 20;
+constexpr std::uint64_t kCountedBytes = 1 << 20;
 // A slow disk or network answers several calls at once.
-constexpr std::size_t kMaxWorkers = 8;
+constexpr std::size_t kMaxStatWorkers = 8;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ StatJob::StatJob(std::string paths, Budget& budget) : WorkerGroup(budget), paths
   for (std::size_t at = 0; at < paths_.size(); at = paths_.find('\0', at) + 1) starts_.push_back(at);
   numbers_.resize(starts_.size() * kNumbers);
   const std::size_t parts = std::max<std::size_t>(1, (starts_.size() + kPartFiles - 1) / kPartFiles);
-  want_workers(static_cast<unsigned>(std::min(parts, kMaxWorkers)), 0);
+  want_workers(static_cast<unsigned>(std::min(parts, kMaxStatWorkers)), 0);
 }
 
 bool StatJob::run_worker(WorkerThread& thread, const Served& served, std::shared_ptr<void>&) noexcept try {
@@ -42,7 +42,7 @@ bool StatJob::run_worker(WorkerThread& thread, const Served& served, std::shared
       out[7] = status.mtime_ns;
       out[8] = status.ctime_ns;
     }
-    if (served(kPartBytes)) return false;
+    if (served(kCountedBytes)) return false;
   }
 } catch (const WorkerThread::Stopped&) {
   return true;

@@ -140,10 +140,11 @@ int sync_folder(int folder) {
   return errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno;
 }
 
-// Takes the name of a file away again after an error. A file that it replaced is lost.
+// Takes the name of a file away again after an error, unless the file has replaced another one, which is
+// lost.
 void give_up(NewFile& file, int folder, int error) {
   if (error == 0) return;
-  file.error = error;
+  file.error = file.temporary.empty() ? error : -error;
   if (file.temporary.empty()) ::unlinkat(folder, file.name.c_str(), 0);
 }
 
@@ -152,7 +153,9 @@ void write_files(const char* folder_path, std::vector<NewFile>& files) {
   std::vector<Descriptor> unnamed;
   unnamed.reserve(files.size());
   for (NewFile& file : files) {
-    unnamed.emplace_back(::openat(folder.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+    unnamed.emplace_back(file.descriptor >= 0
+                             ? ::fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+                             : ::openat(folder.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
     const int descriptor = unnamed.back().get();
     file.error = descriptor < 0 ? errno : fill(descriptor, file);
   }

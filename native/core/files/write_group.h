@@ -19,13 +19,18 @@ struct NewFile {
   // The caller keeps these bytes.
   const std::uint8_t* bytes = nullptr;
   std::size_t size = 0;
+  // A file without a name that is written already, and that the caller keeps open; -1 if the bytes are to be
+  // written.
+  int descriptor = -1;
   // Milliseconds; empty for now.
   std::optional<double> mtime;
   // The name that the file has for a moment before it replaces another one; empty if it must not replace any.
   std::string temporary;
   // Taken over from the file that it replaces.
   std::optional<Owner> owner;
-  // errno, or 0: the result. A file with an error has left nothing in the folder.
+  // errno, or 0: the result. A file with an error has left nothing in the folder. Below 0, it is minus the
+  // errno of a sync that failed once the file had replaced another one: it is in place, but may not survive a
+  // power cut.
   int error = 0;
 };
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 // as the widest kernel has lanes.
 constexpr std::uint64_t kPartBytes = 1 << 20;
 // Whether the job was cancelled is looked for once in so many files.
-constexpr std::size_t kFilesPerCheck = 4096;
+constexpr std::size_t kFilesPerLook = 4096;
 // From here on, hashing takes so long that a race of 2 ms costs little.
 constexpr std::uint64_t kRaceBytes = std::uint64_t{512} << 20;
 // Subtrees of a v2 part: one thread reads this much of a file in order.
@@ -71,7 +71,7 @@ void JobState::lay_out() {
   }
   if (in_subtrees) subtree_starts.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    if (i % kFilesPerCheck == 0 && stopped()) return;
+    if (i % kFilesPerLook == 0 && stopped()) return;
     const std::uint64_t length = request.length(i);
     const bool pad = request.is_pad(i);
     if (request.version == Version::hybrid && !pad && length != 0 && end % request.piece_length != 0)

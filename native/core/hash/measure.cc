@@ -12,7 +12,6 @@ namespace metainfo {
 namespace {
 
 constexpr std::size_t kMessage = 1 << 14;
-constexpr std::size_t kGap = 192;  // the same gap as between the lanes of a PieceWorker
 
 // The speed of the best round: other load on the machine can only slow a round down.
 template <int kRounds = 16, typename Run>
@@ -33,14 +32,14 @@ double best_speed(double seconds, std::size_t bytes, Run run) {
 
 // Messages for all lanes of a kernel.
 struct Lanes {
-  Lanes() : memory(kMaxLanes * (kMessage + kGap)) {
+  Lanes() : memory(kMaxLanes * (kMessage + kLaneGap)) {
     for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint8_t>(i * 131 % 251);
     for (std::size_t lane = 0; lane < kMaxLanes; ++lane) {
       sha1[lane] = Sha1::kInitial;
       sha256[lane] = Sha256::kInitial;
       sha1_states[lane] = &sha1[lane];
       sha256_states[lane] = &sha256[lane];
-      data[lane] = &memory[lane * (kMessage + kGap)];
+      data[lane] = &memory[lane * (kMessage + kLaneGap)];
     }
   }
 

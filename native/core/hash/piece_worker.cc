@@ -12,9 +12,6 @@
 namespace metainfo {
 namespace {
 
-// Bytes between the buffers of lanes: their starts must not all fall into the same set of the cache. The gap
-// also has room for the zeros that complete the last block of content.
-constexpr std::size_t kGap = 192;
 // How many blocks of zeros are hashed between two checks for cancellation: a pad file may have terabytes.
 constexpr std::uint64_t kZeroBlocks = 1 << 16;
 
@@ -44,11 +41,11 @@ class PieceWorker final : public Worker {
   PieceWorker(JobState& job, WorkerThread* thread)
       : Worker(job, thread),
         shape_(worker_shape(job.request)),
-        memory_(new std::uint8_t[shape_.lanes * (shape_.read_size + kGap)]) {
+        memory_(new std::uint8_t[shape_.lanes * (shape_.read_size + kLaneGap)]) {
     lanes_.reserve(shape_.lanes);
     for (std::size_t i = 0; i < shape_.lanes; ++i) {
       lanes_.emplace_back(job.trees);
-      lanes_[i].buffer = &memory_[i * (shape_.read_size + kGap)];
+      lanes_[i].buffer = &memory_[i * (shape_.read_size + kLaneGap)];
     }
   }
 

@@ -64,6 +64,10 @@ void distribute(const Kernels& kernels, std::size_t count, Serves serves, Call c
   }
 }
 
+// Bytes between the buffers of lanes: their starts must not all fall into the same set of the cache. The gap
+// also has room for the zeros that complete the last block of content.
+constexpr std::size_t kLaneGap = 192;
+
 // Advances `count` states, at most kMaxLanes, by the same number of blocks each.
 template <typename Sha>
 void advance(const Kernels& kernels, typename Sha::State* const* states, const std::uint8_t* const* data,

@@ -14,9 +14,6 @@ constexpr char kSeparator = '\\';
 constexpr char kSeparator = '/';
 #endif
 
-// The start of the names of pad files that BitComet wrote: BITCOMET_PAD in src/layout/padding.ts.
-constexpr std::string_view kBitCometPad = "_____padding_file_";
-
 }  // namespace
 
 std::string disk_path(const std::string& root, std::string_view path) {

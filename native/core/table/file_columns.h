@@ -10,6 +10,13 @@
 
 namespace metainfo {
 
+// The start of the names of pad files that BitComet wrote, without an attribute: BITCOMET_PAD in
+// src/layout/padding.ts.
+constexpr std::string_view kBitCometPad = "_____padding_file_";
+
+// The bytes of the root of a file in v2.
+constexpr std::size_t kRootBytes = 32;
+
 // Values of many files. Jobs share the ownership, so that they can read them whatever happens to JavaScript.
 template <typename T>
 using Column = std::shared_ptr<const T[]>;

@@ -15,15 +15,12 @@ namespace {
 
 using std::string_view;
 
-constexpr std::size_t kRootBytes = 32;
 // A length with more digits may not be exact in a double.
 constexpr std::size_t kMaxDigits = 15;
 // A tree may repeat long folders in the paths of many files. JavaScript reads larger ones, within its limits.
 constexpr std::size_t kMaxPathBytes = std::size_t{1} << 27;
 // JavaScript refuses deeper trees.
 constexpr std::size_t kMaxFolders = 1000;
-// Pad files of BitComet have no attribute.
-constexpr string_view kBitCometPad = "_____padding_file_";
 // Marks a name that was made of bytes that were not UTF-8.
 constexpr string_view kReplacement = "\xef\xbf\xbd";
 
@@ -77,17 +74,6 @@ class Reader {
   const string_view bytes_;
   std::size_t at_;
 };
-
-// Units of UTF-16 in UTF-8.
-std::size_t utf16_units(string_view text) {
-  std::size_t units = 0;
-  for (const char byte : text) {
-    const auto value = static_cast<std::uint8_t>(byte);
-    units += (value & 0xc0) != 0x80 ? 1 : 0;
-    units += value >= 0xf0 ? 1 : 0;
-  }
-  return units;
-}
 
 // Takes names that are safe whatever the rules, as unsafeComponent of src/layout/safe-path.ts has them.
 void require_safe(string_view name) {

@@ -9,12 +9,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/table/utf8.h"
+
 namespace metainfo {
 namespace {
 
 using std::string_view;
 
-constexpr std::size_t kRootBytes = 32;
 // Stopping is looked for once in so many files.
 constexpr std::size_t kFilesPerCheck = 4096;
 
@@ -246,16 +247,6 @@ void measure_list(const FileColumns& files, const Padding& padding, const std::a
   sizes.list_items =
       5 * (static_cast<double>(files.count) + sizes.pads) + static_cast<double>(list.texts) + 2 * sizes.pads;
   if (!padding.unique_names && sizes.pads != 0) measure_shared_pads(files, padding, stopped, sizes);
-}
-
-// UTF-16 units of text, from its UTF-8: one for each character, two for those of four bytes.
-std::uint64_t utf16_units(string_view text) {
-  std::uint64_t units = 0;
-  for (const char byte : text) {
-    const auto value = static_cast<std::uint8_t>(byte);
-    units += ((value & 0xC0) != 0x80) + (value >= 0xF0);
-  }
-  return units;
 }
 
 void measure_file(string_view path, double length, double piece_length, FileSizes& sizes) {

@@ -1,4 +1,4 @@
-// Checks UTF-8 byte by byte.
+// Reads UTF-8 byte by byte.
 #include "core/table/utf8.h"
 
 #include <cstddef>
@@ -32,6 +32,16 @@ bool is_utf8(std::string_view text) {
     i += 1 + static_cast<std::size_t>(after);
   }
   return true;
+}
+
+std::size_t utf16_units(std::string_view text) {
+  std::size_t units = 0;
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    units += (byte & 0xc0) != 0x80 ? 1 : 0;
+    units += byte >= 0xf0 ? 1 : 0;
+  }
+  return units;
 }
 
 }  // namespace metainfo

@@ -37,13 +37,13 @@ export function addCache(program: Command): void {
         await writeResult(options, object, [line]);
       });
   add('stats', 'show the size of the cache', '--json     print { folder, entries, bytes }', async (cacheDir) => {
-    const { cacheStats } = await import('../../create/cache/cache.ts');
+    const { cacheStats } = await import('../../create/known/cache.ts');
     const stats = await cacheStats(cacheDir);
     const size = `${plural(stats.entries, 'record')}, ${formatBytes(stats.bytes)}`;
     return [stats, `${printable(stats.folder)}: ${size}`];
   });
   add('clear', 'delete the whole cache, even a damaged one', '--cache-dir /srv/cache', async (cacheDir) => {
-    const { clearCache } = await import('../../create/cache/cache.ts');
+    const { clearCache } = await import('../../create/known/cache.ts');
     const folder = await clearCache(cacheDir);
     return [{ folder }, `${printable(folder)}: cleared`];
   });

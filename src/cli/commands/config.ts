@@ -7,10 +7,9 @@ import { invalidArgument } from '../../errors/guard.ts';
 import { throwSystemError } from '../../errors/system-error.ts';
 import { packageFolder } from '../../hash/addon.ts';
 import { printable } from '../../text/printable.ts';
-import { optionsFrom } from '../config/command-line.ts';
 import { type ConfigOptions, configFileOf, configFileOptions, loadConfig } from '../config/load.ts';
 import { inForce, reportJson, reportLines } from '../config/report.ts';
-import { resolveOptions } from '../config/resolve-options.ts';
+import { optionsFrom, resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
 import { writeLines, writeResult } from '../terminal/output.ts';
 

@@ -2,19 +2,19 @@
 import type { Command } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
-import { readCommandLine } from '../config/command-line.ts';
 import { configFileOptions } from '../config/load.ts';
+import { readCommandLine } from '../config/resolve-options.ts';
 import { creationLines } from '../create/findings.ts';
 import { COMMON, type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { runCreate } from '../create/run-create.ts';
 import { summaryJson, summaryLines } from '../create/summary.ts';
-import { USAGE } from '../exit.ts';
+import { interruptible } from '../exit.ts';
 import { createMany } from '../many/create-many.ts';
 import { shortHelp } from '../options/short-help.ts';
 import { reportTo } from '../options/target.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
-import { interruptible } from '../terminal/interrupt.ts';
+import { USAGE } from '../run.ts';
 import { showsProgress, stderr, writeLines, writeResult } from '../terminal/output.ts';
 
 const EXAMPLES = `
@@ -61,7 +61,7 @@ export function addCreate(program: Command): void {
           return createMany(paths, optionsFor, signal);
         }
         if (!queue) return create(paths, optionsFor(paths), signal);
-        const { createInQueue } = await import('../queue/create.ts');
+        const { createInQueue } = await import('../queue/queue.ts');
         return createInQueue(paths, { ...optionsFor(paths), partSize: given.partSize }, queue, signal);
       });
     },

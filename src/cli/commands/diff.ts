@@ -9,14 +9,13 @@ import { exactBytes, formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/load.ts';
 import { infohashOf } from '../create/summary.ts';
-import { exitCodeOf, FAILED, USAGE } from '../exit.ts';
+import { changedInfohashes, differenceJson, differenceLine } from '../edit/report.ts';
+import { exitCodeOf } from '../exit.ts';
 import { countsText } from '../many/run-many.ts';
 import { readTorrent } from '../options/arguments.ts';
 import type { ProfileOptions } from '../options/option-values.ts';
-import { colorsFor } from '../terminal/colors.ts';
-import { changedInfohashes, differenceJson, differenceLine } from '../terminal/differences.ts';
-import { firstLines } from '../terminal/first-lines.ts';
-import { stdout, writeResult } from '../terminal/output.ts';
+import { FAILED, host, USAGE } from '../run.ts';
+import { colorsFor, firstLines, stdout, writeResult } from '../terminal/output.ts';
 import { nameOfInput, requireOneStdin } from '../terminal/standard-input.ts';
 
 type DiffOptions = ProfileOptions & { verbose?: boolean; quiet?: boolean; json?: boolean };
@@ -52,13 +51,13 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
   const read = await Promise.allSettled([before, after].map((file) => readTorrent(file, options)));
   for (const result of read) if (result.status === 'rejected') await exitCodeOf(result.reason);
   const [a, b] = read.map((result) => (result.status === 'fulfilled' ? result.value : null));
-  process.exitCode = USAGE;
+  host().exitCode = USAGE;
   if (!a || !b) return;
   const changes = differences(a, b);
   // The same keys in another order give another infohash.
   const sameInfohash = hasSameInfo(a, b);
   const same = sameInfohash && changes.length === 0;
-  process.exitCode = same ? 0 : FAILED;
+  host().exitCode = same ? 0 : FAILED;
   const files = compareFiles(a, b);
   const about = (file: string, torrent: Torrent) => {
     return { file, version: torrent.torrentVersion, name: torrent.name, infohash: infohashOf(torrent) };

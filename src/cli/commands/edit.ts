@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
+import { isGone } from '../../disk/write-file.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
 import { checkedChanges } from '../../edit/change-values.ts';
 import type { TorrentChanges } from '../../edit/changes.ts';
@@ -11,43 +12,37 @@ import { edit } from '../../edit/edit.ts';
 import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { fromSystemError } from '../../errors/system-error.ts';
 import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
+import { hashHex } from '../../platform/node.ts';
 import { ENTROPY_KEY } from '../../text/entropy.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import { optionsFrom } from '../config/command-line.ts';
 import { jointRule, ruleFindings } from '../config/hosts.ts';
 import { type ConfigOptions, configFileOptions, loadConfig, useProfile } from '../config/load.ts';
 import type { Configuration } from '../config/parse.ts';
-import { presetOf } from '../config/resolve-options.ts';
+import { optionsFrom, presetOf } from '../config/resolve-options.ts';
 import { collectCode, findingLines, graded, refuse } from '../create/findings.ts';
 import { changesOf, type FieldOptions, rulesOfNew, withPreset, withUrls } from '../edit/changes-of.ts';
 import { linesOf, toJson } from '../edit/report.ts';
-import { exitCodeOf } from '../exit.ts';
+import { exitCodeOf, interruptible } from '../exit.ts';
 import { readTorrent } from '../options/arguments.ts';
-import {
-  changedOutputOptions,
-  collect,
-  collectKey,
-  collectNode,
-  collectReplacement,
-  collectTier,
-  contextOf,
-  type OutputOptions,
-  type ProfileOptions,
-  parseDate,
-  profileOptions,
-  type SummaryOptions,
-} from '../options/option-values.ts';
+import { DESCRIPTION, keyOptions, PEERS } from '../options/key-options.ts';
+import * as values from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
-import { mtimeOf, OutputFolders, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
-import { interruptible } from '../terminal/interrupt.ts';
+import { mtimeOf, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
+import { host } from '../run.ts';
 import { messageOf, toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines, writeResult } from '../terminal/output.ts';
 import { isStdin, nameOfInput } from '../terminal/standard-input.ts';
 
-interface EditOptions extends ProfileOptions, OutputOptions, SummaryOptions, FieldOptions, ConfigOptions {
+interface EditOptions
+  extends values.ProfileOptions,
+    values.OutputOptions,
+    values.SummaryOptions,
+    FieldOptions,
+    ConfigOptions {
   keepInfohash?: boolean;
   dryRun?: boolean;
   allow?: string[];
@@ -56,20 +51,10 @@ interface EditOptions extends ProfileOptions, OutputOptions, SummaryOptions, Fie
 
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
-  ...[
-    'output',
-    'force',
-    'dry-run',
-    'keep-infohash',
-    'quiet',
-    'json',
-    'tracker',
-    'no-trackers',
-    'add-tracker',
-    'remove-tracker',
-  ],
-  ...['replace-tracker', 'webseed', 'no-webseeds', 'add-webseed', 'remove-webseed', 'private', 'no-private', 'comment'],
-  ...['no-comment', 'created-by', 'no-created-by', 'date', 'no-date', 'name', 'source', 'no-source', 'set', 'unset'],
+  ...['output', 'force', 'dry-run', 'keep-infohash', 'quiet', 'json', 'tracker', 'no-trackers', 'add-tracker'],
+  ...['remove-tracker', 'replace-tracker', 'webseed', 'no-webseeds', 'add-webseed', 'remove-webseed', 'private'],
+  ...['no-private', 'comment', 'no-comment', 'created-by', 'no-created-by', 'date', 'no-date', 'name', 'source'],
+  ...['no-source', 'set', 'unset'],
   'preset',
 ];
 
@@ -87,63 +72,27 @@ Options marked * change the infohash. --dry-run shows the new infohash. In --set
 and --unset, the keys of the info dictionary are written as info.KEY.`;
 
 const MORE = `
-All edits are checked before the first file is written: if one fails, no file
-changes. With --strict, a warning about an edit is an error. In OLD=NEW, write
-an equals sign of a URL as \\=.`;
+All edits are checked before the first file is written: if one fails, or if
+another program has changed a torrent since, no file changes. With --strict, a
+warning about an edit is an error. An empty text, as in --source '', removes the
+field. In OLD=NEW, write an equals sign of a URL as \\=.`;
 
 export function addEdit(program: Command): void {
   const command = program
     .command('edit')
     .description('edit torrents without hashing: other fields stay the same byte for byte')
     .argument('<file...>', 'torrent files, or - for standard input');
-  changedOutputOptions(command)
+  values
+    .changedOutputOptions(command)
     .option('--dry-run', 'show the changes without writing')
     .option('--keep-infohash', 'fail if an edit would change the infohash')
     .option('-q, --quiet', 'print no changes and no summary')
     .option('--json', 'print one line per file, each a JSON object, and of several files a summary')
     .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode)
-    .helpOption('-h, --help', 'display help for command')
-    .optionsGroup('Trackers and peers:')
-    .option(
-      '-t, --tracker <url>',
-      'set the trackers; repeat it for more tiers, or list the URLs of one tier with commas',
-      collectTier,
-    )
-    .option('--no-trackers', 'remove all trackers')
-    .option('--add-tracker <url>', 'add a tier of trackers (repeatable)', collectTier)
-    .option('--remove-tracker <url>', 'remove a tracker (repeatable)', collect)
-    .option(
-      '--replace-tracker <old=new>',
-      'replace a host, passkey or other text in all trackers (repeatable)',
-      collectReplacement,
-    )
-    .option('-w, --webseed <url>', 'set the webseeds (repeatable)', collect)
-    .option('--no-webseeds', 'remove all webseeds')
-    .option('--add-webseed <url>', 'add a webseed (repeatable)', collect)
-    .option('--remove-webseed <url>', 'remove a webseed (repeatable)', collect)
-    .option('--replace-webseed <old=new>', 'replace a text in all webseeds (repeatable)', collectReplacement)
-    .option('--httpseed <url>', 'set the BEP 17 HTTP seeds (repeatable)', collect)
-    .option('--no-httpseeds', 'remove all HTTP seeds')
-    .option('--node <host:port>', 'set the DHT bootstrap nodes (repeatable)', collectNode)
-    .option('--no-nodes', 'remove all DHT nodes')
-    .option('-p, --private', 'get peers from the trackers only (*)')
-    .option('--no-private', 'get peers from any source (*)')
-    .optionsGroup('Description:')
-    .option('-c, --comment <text>', 'set the comment')
-    .option('--no-comment', 'remove the comment')
-    .option('--created-by <text>', 'set the creating program')
-    .option('--no-created-by', 'remove the creating program')
-    .option('--date <date>', 'set the creation date: now, seconds since 1970 or ISO 8601', parseDate)
-    .option('--no-date', 'remove the creation date')
-    .option('--name <name>', 'set the name (*)')
-    .option('-s, --source <text>', 'set the source tag (*)')
-    .option('--no-source', 'remove the source tag (*)')
-    .option('--similar <infohash>', 'set the torrents that may share files (*, repeatable)', collect)
-    .option('--no-similar', 'remove all similar torrents (*)')
-    .option('--collection <name>', 'set the collections (*, repeatable)', collect)
-    .option('--no-collections', 'remove all collections (*)')
-    .option('--update-url <url>', 'set the URL that serves newer versions of the torrent (*)')
-    .option('--no-update-url', 'remove the update URL (*)')
+    .helpOption('-h, --help', 'display help for command');
+  keyOptions(command.optionsGroup('Trackers and peers:'), 'edit', PEERS);
+  keyOptions(command.optionsGroup('Description:'), 'edit', DESCRIPTION);
+  command
     .addOption(
       new Option('--entropy', 'set a random key of info: another infohash for the same content (*)').conflicts(
         'keepInfohash',
@@ -152,10 +101,10 @@ export function addEdit(program: Command): void {
     .option(
       '--set <key=text>',
       'set any other key to this text, or KEY:=JSON to a number, list and so on (repeatable)',
-      collectKey,
+      values.collectKey,
     )
-    .option('--unset <key>', 'remove any other key (repeatable)', collect);
-  configFileOptions(profileOptions(command)).option(
+    .option('--unset <key>', 'remove any other key (repeatable)', values.collect);
+  configFileOptions(values.profileOptions(command)).option(
     '--preset <name>',
     'set the fields of a preset of the configuration',
   );
@@ -174,8 +123,10 @@ interface Checked {
   target: string;
   changes: TorrentChanges;
   isChanged: boolean;
-  /** Null for a file that can be read again: so memory does not grow with the number of torrents. */
-  after: Torrent | null;
+  /** Tells whether the file is still the one that was read; null for one that can be read only once. */
+  state: string | null;
+  /** The edited torrent, or the hash of the file if that is read again: so memory does not grow with the number of torrents. */
+  after: Torrent | string;
   json: object;
   lines: readonly string[];
   findings: readonly Finding[];
@@ -192,7 +143,7 @@ async function run(
   try {
     edits = await checkAll(files, { options, given: optionsFrom(command, 'cli') as FieldOptions, config, signal });
   } catch (error) {
-    process.exitCode = await exitCodeOf(error);
+    host().exitCode = await exitCodeOf(error);
     const isSaid = options.json || options.dryRun || signal.aborted || files.length === 1;
     if (!isSaid) await writeLines(['nothing was changed'], stderr);
     return;
@@ -236,7 +187,6 @@ async function checkAll(files: readonly string[], { options, given, config, sign
   const changes = changesOf(config ? withUrls(fields, config.aliases) : fields);
   checkedChanges(changes);
   const allow = [options.allow ?? [], preset?.get('allow')?.value ?? []].flat() as string[];
-  const folders = new OutputFolders();
   /** The file of each target. */
   const targets = new Map<string, string>();
   const edits: Checked[] = [];
@@ -253,10 +203,11 @@ async function checkAll(files: readonly string[], { options, given, config, sign
         throw invalidArgument(problem, { path: target });
       }
       targets.set(target, file);
+      const state = await stateOf(file);
       const before = await untilAbort(signal, readTorrent(file, options));
       throwIfAborted(signal);
-      edits.push(await check(before, { file, target, changes, isAlone: files.length === 1 }, options, config));
-      if (!options.dryRun) await requireWritable(target, options, folders);
+      edits.push(check(before, { file, target, state, changes, isAlone: files.length === 1 }, options, config));
+      if (!options.dryRun) await requireWritable(target, options);
     } catch (error) {
       // A wrong option is wrong for all torrents.
       const isOfTorrent =
@@ -273,17 +224,18 @@ async function checkAll(files: readonly string[], { options, given, config, sign
 }
 
 /** Edits a torrent: the rules of the hosts of its new trackers come after the options, and before its own fields. */
-async function check(
+function check(
   before: Torrent,
-  { file, target, changes, isAlone }: Pick<Checked, 'file' | 'target' | 'changes'> & { isAlone: boolean },
+  given: Pick<Checked, 'file' | 'target' | 'state' | 'changes'> & { isAlone: boolean },
   options: EditOptions,
   config: Configuration | null,
-): Promise<Checked> {
+): Checked {
+  const { file, target, state, changes, isAlone } = given;
   const keepInfohash = options.keepInfohash ?? false;
   const attempt = (own: TorrentChanges) => {
     const warnings: Finding[] = [];
     const onWarning = (warning: Finding) => warnings.push(warning);
-    return { after: edit(before, own, { context: contextOf(options), keepInfohash, onWarning }), warnings, own };
+    return { after: edit(before, own, { context: values.contextOf(options), keepInfohash, onWarning }), warnings, own };
   };
   let edited = attempt(changes);
   const rules = rulesOfNew(changes, [before.flatTrackers, edited.after.flatTrackers], config?.hosts);
@@ -301,18 +253,32 @@ async function check(
   const report = { file, target, before, after, changed, warnings: findings };
   // The second edit must make the same torrent.
   const entropy = own.entropy && { entropy: false, infoExtra: { ...own.infoExtra, entropy: entropyOf(after) } };
-  const canReadAgain = !isAlone && (await stat(file)).isFile();
   return {
     file,
     target,
+    state,
     changes: { ...own, ...entropy },
     isChanged: changed.length > 0,
-    after: canReadAgain ? null : after,
+    after: isAlone || state === null ? after : digestOf(before),
     json: options.json ? toJson(report, options.dryRun ?? false) : {},
     lines: options.quiet || options.json ? [] : linesOf(report, options.output !== undefined || isStdin(file)),
     findings,
   };
 }
+
+const digestOf = (torrent: Torrent) => hashHex('sha256', torrent.bencode());
+
+/** Null for anything but a regular file. */
+async function stateOf(file: string): Promise<string | null> {
+  const status = isStdin(file) ? null : await stat(file, { bigint: true }).catch(orGone(file));
+  return status?.isFile() ? [status.dev, status.ino, status.size, status.mtimeNs, status.ctimeNs].join(' ') : null;
+}
+
+/** A file that is gone has no state, which differs from the one before. */
+const orGone = (file: string) => (error: NodeJS.ErrnoException) => {
+  if (isGone(error)) return null;
+  throw fromSystemError(error, file, 'read');
+};
 
 const entropyOf = ({ info }: Torrent) => info.extra?.get(ENTROPY_KEY) as Uint8Array;
 
@@ -352,26 +318,36 @@ function namedFindings(edits: readonly Checked[], counts: ReadonlyMap<string, nu
 }
 
 /**
- * Writes edited torrents, several at once.
+ * Writes edited torrents, several at once, and nothing if one has changed since it was checked. One that changes while others are
+ * written is not written.
  *
  * @throws {MetainfoError} the first failure; its message tells how many torrents were written
  */
 async function writeAll(edits: readonly Checked[], options: EditOptions, signal: AbortSignal): Promise<void> {
   const inPlace = options.output === undefined;
+  const isAlone = edits.length === 1;
   let written = 0;
+  const requireSame = (path: string, before: string | null, now: string | null) => {
+    if (before === now) return;
+    throw new MetainfoError('ERR_FILE_CHANGED', `${path} changed while it was edited: edit it again.`, { path });
+  };
   const write = async ({ file, target, changes, after }: Checked) => {
-    const torrent = after ?? edit(await readTorrent(file, options), changes, { context: contextOf(options) });
+    const again = typeof after === 'string' ? await readTorrent(file, options) : null;
+    // The same bytes and changes make the torrent that was checked.
+    if (again) requireSame(file, after as string, digestOf(again));
+    const torrent = again ? edit(again, changes, { context: values.contextOf(options) }) : (after as Torrent);
     // Keep the modification time: it tells `update` how old the hashes are.
     const mtime = isStdin(file) ? new Date() : await mtimeOf(file);
     await writeTorrent(torrent, target, { force: (inPlace && !isStdin(file)) || (options.force ?? false), mtime });
     written += 1;
   };
-  // A closed standard output fires the signal too, and its error is to be reported.
-  if (edits.length === 1) return write(edits[0] as Checked);
   try {
-    await forEachConcurrently(edits, { concurrency: MAX_GROUP, signal }, write);
+    for (const { file, state } of edits) if (state !== null) requireSame(file, state, await stateOf(file));
+    // A closed standard output fires the signal too, and its error is to be reported.
+    if (isAlone) await write(edits[0] as Checked);
+    else await forEachConcurrently(edits, { concurrency: MAX_GROUP, signal }, write);
   } catch (error) {
-    if (!(error instanceof MetainfoError)) throw error;
+    if (isAlone || !(error instanceof MetainfoError)) throw error;
     const done = `${written} of ${plural(edits.length, 'torrent')} were written`;
     throw Object.assign(error, { done, message: `${error.message.replace(/\.$/, '')}; ${done}.` });
   }

@@ -1,13 +1,14 @@
 /** `metainfo magnet`: prints the magnet link of a torrent, or decodes a magnet link. */
 import type { Command } from 'commander';
 import { HEAD } from '../../bencode/other-format.ts';
+import { magnetFindings } from '../../create/findings/tracker-findings.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { type Magnet, parseMagnet, peerText, selectText } from '../../magnet/magnet.ts';
 import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/load.ts';
 import { forEachFile, readStdin, readTorrent, torrentFromStdin } from '../options/arguments.ts';
 import { collect, contextOf, type ProfileOptions } from '../options/option-values.ts';
-import { writeResult } from '../terminal/output.ts';
+import { warningsOf, writeResult } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 
 interface MagnetOptions extends ProfileOptions {
@@ -69,7 +70,9 @@ async function printLink(input: string, options: MagnetOptions): Promise<void> {
     ...(options.trackers ? {} : { trackers: [] }),
     ...(options.webseeds ? {} : { webseeds: [] }),
   });
-  await writeResult(options, { path: input, magnet: link }, [link]);
+  const { list: warnings, onWarning } = warningsOf(options);
+  for (const finding of magnetFindings(torrent.info.private)) await onWarning(finding);
+  await writeResult(options, { path: input, magnet: link, ...(warnings.length > 0 && { warnings }) }, [link]);
 }
 
 async function printDecoded(link: string, options: MagnetOptions): Promise<void> {

@@ -1,13 +1,13 @@
 /** `metainfo plan`: tells everything about a torrent that is known before its content is read. */
 import type { Command } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
-import { readCommandLine } from '../config/command-line.ts';
 import { configFileOptions } from '../config/load.ts';
+import { readCommandLine } from '../config/resolve-options.ts';
 import { COMMON, createOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
+import { interruptible } from '../exit.ts';
 import { parseCount, parsePartSize } from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
-import { interruptible } from '../terminal/interrupt.ts';
 
 const EXAMPLES = `
 Examples:

@@ -6,8 +6,7 @@ import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/load.ts';
 import { forEachFile, readTorrent } from '../options/arguments.ts';
 import type { ProfileOptions } from '../options/option-values.ts';
-import { printableJson } from '../terminal/json.ts';
-import { stdout, writeLines } from '../terminal/output.ts';
+import { printableJson, stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
 
 interface ShowOptions extends ProfileOptions {
@@ -32,7 +31,7 @@ export function addShow(program: Command): void {
     .command('show')
     .description('print the contents of a torrent')
     .argument('<file...>', 'torrent files, or - for standard input')
-    .option('-v, --verbose', 'list the files; -vv: also short hashes; -vvv: full hashes', more, 0)
+    .option('-v, --verbose', 'list the files and unknown keys; -vv: also short hashes; -vvv: full hashes', more, 0)
     .option('--json', 'print one line per file, each a JSON object');
   readingOptions(command).addHelpText('after', EXAMPLES).action(show);
 }

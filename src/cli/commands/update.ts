@@ -1,60 +1,40 @@
-/** `metainfo update`: brings a v2 or hybrid torrent up to date with its files. */
+/** `metainfo update` and `metainfo upgrade`: make another torrent of a torrent and its files. */
 import nodePath from 'node:path';
 import type { Command } from 'commander';
-import { type UpdateResult, update } from '../../edit/update.ts';
+import { update } from '../../edit/update.ts';
+import { upgrade } from '../../edit/upgrade.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/load.ts';
 import { infohashLines, infohashOf } from '../create/summary.ts';
-import { type Invocation, onTorrentAndContent } from '../options/arguments.ts';
+import { interruptible } from '../exit.ts';
+import { contentPlace, readTorrent } from '../options/arguments.ts';
 import { type ContentOptions, contentOptions, countingFilter, policiesOf } from '../options/content.ts';
-import {
-  type CacheOptions,
-  cacheFolders,
-  cacheOf,
-  cacheOptions,
-  changedOutputOptions,
-  contextOf,
-  type HashingOptions,
-  hashingOptions,
-  type OutputOptions,
-  type PadNamesOptions,
-  type ProfileOptions,
-  padNamesOption,
-  parseDate,
-  parsePieceLength,
-  type SummaryOptions,
-  summaryOptions,
-} from '../options/option-values.ts';
-import {
-  fileOf,
-  mtimeOf,
-  nameOfTarget,
-  outputToSkip,
-  reportTo,
-  requireWritable,
-  targetOf,
-  writeTorrent,
-} from '../options/target.ts';
+import { parseDate } from '../options/date.ts';
+import * as values from '../options/option-values.ts';
+import * as targets from '../options/target.ts';
+import { withAdvice } from '../terminal/advice.ts';
 import { showsProgress, warningsOf, writeResult } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 
-interface UpdateOptions
-  extends ProfileOptions,
-    CacheOptions,
-    ContentOptions,
-    HashingOptions,
-    OutputOptions,
-    PadNamesOptions,
-    SummaryOptions {
-  since?: Date;
-  pieceLength?: number | 'auto';
+interface ChangeOptions
+  extends values.ProfileOptions,
+    values.HashingOptions,
+    values.OutputOptions,
+    values.PadNamesOptions,
+    values.SummaryOptions {
   dryRun?: boolean;
 }
 
-const EXAMPLES = `
+interface UpdateOptions extends ChangeOptions, values.CacheOptions, ContentOptions {
+  since?: Date;
+  pieceLength?: number | 'auto';
+}
+
+const UPDATE = `
 A file with the same path and size is not read again if it has not changed since
 the creation date of the torrent or --since, or if --cache knows it. Without a
 date or a cache, update reads every file.
@@ -62,17 +42,30 @@ date or a cache, update reads every file.
 Examples:
   metainfo update album.torrent album --cache      change in place
   metainfo update album.torrent album -o new.torrent --since 2026-01-31
-  metainfo update album.torrent album --since 0    read every file again
+  metainfo update album.torrent album --since @0   read every file again
   metainfo update album.torrent album --dry-run    show the changes`;
 
+const UPGRADE = `
+Examples:
+  metainfo upgrade album.torrent album -o hybrid.torrent
+  metainfo upgrade film.torrent /srv/film.mkv --force   replace the v1 torrent
+
+The hybrid has a v2 infohash and a new v1 infohash, so its swarms differ from
+that of the v1 torrent. Without -o, --force replaces the v1 torrent.
+--json prints { path, infohash, bytesRead, warnings }.
+
+Exit codes: 0 success, 1 a file is missing or corrupt (nothing is written),
+2 wrong usage or not a v1 torrent.`;
+
 export function addUpdate(program: Command): void {
-  const command = program
-    .command('update')
-    .description('update a v2 or hybrid torrent to match its files: reads only what changed')
-    .argument('<file>', 'the torrent file')
-    .argument('<path>', 'the folder with its files, or its single file');
-  changedOutputOptions(command).option('--dry-run', 'show the changes without writing');
-  summaryOptions(command)
+  const command = changing(
+    program,
+    'update',
+    'update a v2 or hybrid torrent to match its files: reads only what changed',
+  );
+  values.changedOutputOptions(command).option('--dry-run', 'show the changes without writing');
+  values
+    .summaryOptions(command)
     .helpOption('-h, --help', 'display help for command')
     .optionsGroup('Files to read:')
     .option('--since <date>', 'read files changed at this date or later (default: the creation date)', parseDate)
@@ -80,88 +73,145 @@ export function addUpdate(program: Command): void {
     .option(
       '--piece-length <size>',
       'new piece length; for a v2 torrent, a larger one needs no reading',
-      parsePieceLength,
+      values.parsePieceLength,
     )
-    .addOption(padNamesOption());
+    .addOption(values.padNamesOption());
   contentOptions(command, 'store them if the torrent does, otherwise follow them');
-  readingOptions(cacheOptions(hashingOptions(command)))
-    .addHelpText('after', EXAMPLES)
+  readingOptions(values.cacheOptions(values.hashingOptions(command)))
+    .addHelpText('after', UPDATE)
     .action(async (file: string, folder: string, options: UpdateOptions) => {
       if (isStdin(file))
         throw invalidArgument(
           'The torrent cannot come from standard input (-), because update reads only files that are newer than the torrent file',
         );
-      await onTorrentAndContent(run)(file, folder, options);
+      await change(file, folder, options, updated);
     });
 }
 
-async function run(torrent: Torrent, { file, path, options, signal }: Invocation<UpdateOptions>): Promise<void> {
-  const context = contextOf(options);
-  const target = await targetOf(file, options.output);
-  if (!options.dryRun) await requireWritable(target, options);
+export function addUpgrade(program: Command): void {
+  const command = changing(program, 'upgrade', 'upgrade a v1 torrent to a hybrid: reads and checks its files once');
+  command.addOption(values.padNamesOption());
+  values.summaryOptions(values.changedOutputOptions(values.hashingOptions(command), 'in place, with --force'));
+  readingOptions(command)
+    .addHelpText('after', UPGRADE)
+    .action((file: string, folder: string, options: ChangeOptions) => change(file, folder, options, upgraded));
+}
+
+function changing(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .argument('<file>', 'the torrent file')
+    .argument('<path>', 'the folder with its files, or its single file');
+}
+
+/** The torrent that a command makes, and its report. */
+interface Changed {
+  torrent: Torrent;
+  /** False if it need not be written. */
+  isWritten: boolean;
+  /** The fields of `--json` besides those of both commands. */
+  json: object;
+  /** The end of the first line; `lines` stand below the infohashes. */
+  summary: string;
+  lines?: readonly string[];
+}
+
+/** A torrent, its content, and the file that will be written. */
+interface Place<Options> {
+  file: string;
+  path: string;
+  target: string;
+  options: Options;
+}
+
+/** The options of the library that both commands have. */
+type Hashing = Omit<NonNullable<Parameters<typeof upgrade>[2]>, 'context' | 'limits'>;
+
+/** Reads a torrent, makes another one, and writes it. */
+async function change<Options extends ChangeOptions>(
+  file: string,
+  folder: string,
+  options: Options,
+  make: (torrent: Torrent, place: Place<Options>, hashing: Hashing) => Promise<Changed>,
+): Promise<void> {
+  // Not interruptible: reading a pipe without a writer ends only with the process.
+  const old = await readTorrent(file, options, folder);
+  const path = await contentPlace(old, folder, options);
+  await interruptible(async (signal) => {
+    const { output, force = false, dryRun, memoryLimit, threads = null, padNames } = options;
+    const inPlace = output === undefined;
+    const target = await targets.targetOf(file, output);
+    if (make === upgraded && inPlace && !force && !targets.isStdout(target)) throw wouldReplace(file);
+    if (!dryRun) await targets.requireWritable(target, options);
+    // Taken before hashing: the next update must read files again that change from now on.
+    const mtime = new Date();
+    const progress = showsProgress(options);
+    const { onWarning, list: warnings } = warningsOf(options);
+    const hashing = { threads, memoryLimit, padNames, progress, signal, onWarning, outputPath: targets.fileOf(target) };
+    const { torrent, isWritten, json, summary, lines = [] } = await make(old, { file, path, target, options }, hashing);
+    if (!dryRun && (isWritten || !inPlace))
+      await targets.writeTorrent(torrent, target, { force: inPlace || force, mtime });
+    await writeResult(
+      options,
+      { path: target, infohash: infohashOf(torrent), ...json, warnings },
+      [`${targets.nameOfTarget(inPlace ? file : target)}: ${summary}`, ...infohashLines(torrent), ...lines],
+      targets.reportTo(dryRun ? undefined : target),
+    );
+  });
+}
+
+/** The v1 torrent is still needed for its swarm, so only `--force` replaces it. */
+function wouldReplace(file: string): MetainfoError {
+  const message = `${file}: the hybrid would replace the v1 torrent, whose swarm it does not share (use -o FILE for another file, or --force).`;
+  return new MetainfoError('ERR_OUTPUT_EXISTS', message, { path: file });
+}
+
+async function upgraded(v1: Torrent, { path, options }: Place<ChangeOptions>, hashing: Hashing): Promise<Changed> {
+  const { torrent, bytesRead } = await upgrade(v1, path, { ...values.readOptionsOf(options), ...hashing });
+  const summary = `hybrid; all pieces are correct; read ${formatBytes(bytesRead)}`;
+  return { torrent, isWritten: true, json: { bytesRead }, summary };
+}
+
+async function updated(
+  old: Torrent,
+  { file, path, target, options }: Place<UpdateOptions>,
+  hashing: Hashing,
+): Promise<Changed> {
   const pathRoot = nodePath.resolve(path);
-  const output = fileOf(target);
-  const { pieceLength, memoryLimit } = options;
-  // Taken before hashing: the next update must read files again that change from now on.
-  const mtime = new Date();
-  const progress = showsProgress(options);
-  const { onWarning, list: warnings } = warningsOf(options);
-  const skipped = [nodePath.resolve(file), ...(await outputToSkip(output)), ...cacheFolders(options)];
-  const result = await update(torrent, pathRoot, {
+  const ownFiles = await targets.outputToSkip(targets.fileOf(target));
+  const skipped = [nodePath.resolve(file), ...ownFiles, ...values.cacheFolders(options)];
+  const cache = values.cacheOf(options);
+  const updating = update(old, pathRoot, {
     ...(await countingFilter(options, pathRoot, skipped)).filter,
     ...policiesOf(options),
-    since: options.since ?? (await hashedBefore(file, torrent)),
-    pieceLength: pieceLength === 'auto' ? null : pieceLength,
-    threads: options.threads ?? null,
-    memoryLimit,
-    cache: cacheOf(options),
-    padNames: options.padNames,
-    context,
-    progress,
-    signal,
-    onWarning,
-    outputPath: output,
+    since: options.since ?? (await hashedBefore(file, old)),
+    pieceLength: options.pieceLength === 'auto' ? null : options.pieceLength,
+    cache,
+    context: values.contextOf(options),
+    ...hashing,
   });
-  const isChanged = Buffer.compare(result.torrent.bencode(), torrent.bencode()) !== 0;
-  const inPlace = options.output === undefined;
-  if (!options.dryRun && (isChanged || !inPlace))
-    await writeTorrent(result.torrent, target, { force: inPlace || (options.force ?? false), mtime });
-  await writeResult(
-    options,
-    { ...toJson(result, target), warnings },
-    linesOf(result, inPlace ? file : target, isChanged),
-    reportTo(options.dryRun ? undefined : target),
-  );
-}
-
-/**
- * The date before which unchanged files still have the hashes of the torrent: its creation date or the modification time
- * of the torrent file, whichever is earlier. Undefined without a creation date, because the torrent file can be a copy
- * that is newer than a change of the content.
- */
-async function hashedBefore(file: string, { creationDate }: Torrent): Promise<Date | undefined> {
-  if (creationDate === null) return undefined;
-  const mtime = await mtimeOf(file);
-  return creationDate < mtime ? creationDate : mtime;
-}
-
-function toJson({ torrent, added, changed, removed, renamed, bytesRead }: UpdateResult, target: string) {
-  const about = { path: target, infohash: infohashOf(torrent), files: torrent.nFiles, totalSize: torrent.totalSize };
-  return { ...about, added, changed, removed, renamed, bytesRead };
-}
-
-function linesOf(
-  { torrent, added, changed, removed, renamed, bytesRead }: UpdateResult,
-  target: string,
-  isChanged: boolean,
-): string[] {
-  return [
-    `${nameOfTarget(target)}: ${isChanged ? 'new infohash' : 'no changes'}`,
-    ...infohashLines(torrent),
+  const { torrent, added, changed, removed, renamed, bytesRead } = await withAdvice(cache, updating);
+  const { nFiles: files, totalSize } = torrent;
+  const isChanged = Buffer.compare(torrent.bencode(), old.bencode()) !== 0;
+  const lines = [
     ...added.map((name) => `  + ${printable(name)}`),
     ...changed.map((name) => `  ~ ${printable(name)}`),
     ...removed.map((name) => `  - ${printable(name)}`),
     ...renamed.map(({ from, to }) => `  ${printable(from)} -> ${printable(to)}`),
-    `read ${formatBytes(bytesRead)} of ${formatBytes(torrent.totalSize)}`,
+    `read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}`,
   ];
+  const json = { files, totalSize, added, changed, removed, renamed, bytesRead };
+  return { torrent, isWritten: isChanged, json, summary: isChanged ? 'new infohash' : 'no changes', lines };
+}
+
+/**
+ * The date before which unchanged files still have the hashes of the torrent: its creation date or the modification time
+ * of the torrent file, whichever is earlier. Undefined without a creation date, or with one in the future, because the torrent
+ * file can be a copy that is newer than a change of the content.
+ */
+async function hashedBefore(file: string, { creationDate }: Torrent): Promise<Date | undefined> {
+  if (creationDate === null || creationDate > new Date()) return undefined;
+  const mtime = await targets.mtimeOf(file);
+  return creationDate < mtime ? creationDate : mtime;
 }

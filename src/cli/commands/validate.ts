@@ -7,14 +7,13 @@ import { type Issue, MetainfoError } from '../../errors/errors.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
+import { withoutSecrets } from '../../text/urls.ts';
 import { readingOptions } from '../config/load.ts';
-import { FAILED } from '../exit.ts';
 import { countsText } from '../many/run-many.ts';
 import { type ProfileOptions, readOptionsOf } from '../options/option-values.ts';
-import { colorsFor } from '../terminal/colors.ts';
-import { printableJson } from '../terminal/json.ts';
+import { FAILED, host } from '../run.ts';
 import { messageOf } from '../terminal/messages.ts';
-import { stdout, writeLines } from '../terminal/output.ts';
+import { colorsFor, printableJson, stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput, readInput, requireOneStdin } from '../terminal/standard-input.ts';
 
 interface ValidateOptions extends ProfileOptions {
@@ -47,7 +46,7 @@ async function validate(files: string[], options: ValidateOptions): Promise<void
   for (const file of files) {
     const result = await check(file, options);
     if (result.ok) valid += 1;
-    else process.exitCode = FAILED;
+    else host().exitCode = FAILED;
     await writeLines(options.json ? [printableJson(result)] : linesOf(result, colors));
   }
   if (files.length > 1 && !options.json)
@@ -71,7 +70,8 @@ async function check(file: string, options: ValidateOptions) {
     const { code, bencodeCode, limit, offset } = error as MetainfoError & ReadDetails;
     const message = messageOf(error, file);
     const issue = { code, severity: 'error', path: [], message, bencodeCode, limit, offset: offset ?? undefined };
-    return { file, ok: false, version: null, infohash: { v1: null, v2: null }, issues: [issue] };
+    const shown = withoutSecrets(file, /$/);
+    return { file: shown, ok: false, version: null, infohash: { v1: null, v2: null }, issues: [issue] };
   }
 }
 

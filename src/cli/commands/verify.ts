@@ -3,52 +3,20 @@ import { type Command, Option } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Engine } from '../../hash/engine.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
-import { verify } from '../../verify/verify.ts';
 import { readingOptions } from '../config/load.ts';
-import { FAILED, USAGE } from '../exit.ts';
-import { type VerifyManyOptions, verifyArguments } from '../many/verify-arguments.ts';
+import { interruptible } from '../exit.ts';
+import { verifyArguments } from '../many/verify-arguments.ts';
 import { verifyMany } from '../many/verify-many.ts';
 import { contentPlace, readTorrent } from '../options/arguments.ts';
 import { chosenFiles, collectGlob, unmatchedFiles } from '../options/content.ts';
-import { type HashingOptions, hashingOptions, parseFolder, parseThreads } from '../options/option-values.ts';
+import { cacheOf, cacheOptions, hashingOptions, parseFolder, parseThreads } from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
-import { type QueueingOptions, type QueueTarget, queueingOptions, queueOf } from '../queue/options.ts';
-import { colorsFor } from '../terminal/colors.ts';
-import { interruptible } from '../terminal/interrupt.ts';
-import { printableJson } from '../terminal/json.ts';
-import { showsProgress, stdout, writeLines } from '../terminal/output.ts';
-import {
-  type FindOptions,
-  findOptions,
-  foldersFound,
-  placeHint,
-  requireFind,
-  search,
-  searchJson,
-  searchLines,
-} from '../verify/find.ts';
-import {
-  type ResumeOptions,
-  requireOutputFolder,
-  requireResumeData,
-  resumeLines,
-  resumeOptions,
-  resumeTarget,
-  writeResume,
-} from '../verify/resume.ts';
-import { reportLines } from '../verify/verify-report.ts';
-
-interface VerifyOptions extends VerifyManyOptions, HashingOptions, FindOptions, ResumeOptions, QueueingOptions {
-  torrentVersion?: 'v1' | 'v2';
-  fast?: boolean;
-  followOutside?: boolean;
-  files?: string[];
-  ignoreCase?: boolean;
-  quiet?: boolean;
-  verbose?: boolean;
-  json?: boolean;
-}
+import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
+import { FAILED, host, USAGE } from '../run.ts';
+import { colorsFor, printableJson, showsProgress, stdout, writeLines } from '../terminal/output.ts';
+import { findOptions, placeable, placeHint, requireFind } from '../verify/find.ts';
+import { requireOutputFolder, requireResumeData, resumeLines, resumeOptions, writeResume } from '../verify/resume.ts';
+import { type Verified, type VerifyOptions, verifiedJson, verifiedLines, verifyContent } from '../verify/verify-job.ts';
 
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
@@ -62,6 +30,7 @@ Examples:
   metainfo verify album.torrent /srv/album
   metainfo verify film.torrent /srv/film.mkv --json
   metainfo verify album.torrent --files '*.flac'   checks only some files
+  metainfo verify album.torrent --cache            goes on after a Ctrl-C
   metainfo verify album.torrent album --find /srv  looks for renamed files
   metainfo verify --content /srv *.torrent         checks /srv/NAME for each
   metainfo verify --each torrents /srv             also reports other content
@@ -76,6 +45,13 @@ found under the name of its client: NAME.!qB, NAME.part or NAME.!ut.
 --link makes hard links; --link=symlink, --link=reflink (copies that share their
 blocks on disk) and --link=copy put files in place on other file systems too.
 Symlinks are absolute, and verify needs --follow-outside to read them later.
+A client writes through links: v1 files whose shared pieces are not proven are
+only copied, unless --allow-unproven is given.
+
+--cache remembers the hashes of files in the cache of create. It believes them
+as long as the size, times and inode of a file are the same, so a disk that has
+changed a file by itself is not found out. It does not know v1 torrents whose
+files share pieces, because pad files are missing.
 
 --resume-data writes what a client needs to accept the good pieces without a
 check of its own. Close the client first; it reads these files when it starts:
@@ -86,7 +62,8 @@ check of its own. Close the client first; it reads these files when it starts:
 
 --json prints { path, ok, files, badPieces, uncheckedPieces, extraFiles,
 goodBytes, totalSize, sampledPieces, sampledBytes, bitfield }, with --files also
-unwantedFiles (how many files were left out), and with --find also moved,
+unwantedFiles (how many files were left out), with --cache cachedBytes (bytes
+that were not read), and with --find also moved,
 unproven, notFound, skipped, placed, failed and bytesRead; with --resume-data
 also resumeFiles and made (empty files that the client needs). Of several
 torrents, --json prints one event per line.
@@ -122,14 +99,16 @@ export function addVerify(program: Command): void {
     .option('--each', 'verify every torrent of a folder; the path is the folder of their content')
     .option('--content <folder>', 'the folder that holds the content of every torrent, under its name', parseFolder)
     .option('--jobs <n>', 'with several torrents: how many are verified at once (default: 4)', parseThreads);
-  readingOptions(queueingOptions(hashingOptions(command)));
+  readingOptions(queueingOptions(cacheOptions(hashingOptions(command))));
   shortHelp(command, { common: COMMON, examples: EXAMPLES, more: MORE }).action(
-    async (file: string, rest: string[], options: VerifyOptions) => {
+    async (file: string, rest: string[], options: VerifyOptions & QueueingOptions) => {
       // Not interruptible: reading a pipe without a writer ends only with the process.
       requireFind(command, options);
       requireResumeData(command, options);
       const chosen = await verifyArguments(file, rest, options);
       const queue = queueOf(options);
+      if (queue && cacheOf(options))
+        throw invalidArgument('--queue does not use the cache of this machine: omit --cache and --cache-dir');
       if ('files' in chosen) {
         if (queue) command.error('error: --queue verifies one torrent', { exitCode: USAGE });
         if (options.rename)
@@ -137,73 +116,41 @@ export function addVerify(program: Command): void {
         if (options.find && options.jobs !== undefined)
           throw invalidArgument('--find verifies one torrent after the other: omit --jobs');
         await requireOutputFolder(options);
-        await interruptible((signal) => verifyMany(chosen, options, settingsOf(options), signal));
+        await interruptible((signal) => verifyMany(chosen, options, signal));
         return;
       }
       const torrent = await readTorrent(file, options, chosen.path);
       const path = await contentPlace(torrent, chosen.path, options);
-      await interruptible((signal) => run(torrent, path, options, { queue, signal }));
+      await interruptible(async (signal) => {
+        if (!queue) return verifyOne(torrent, path, options, { signal });
+        const { verifyInQueue } = await import('../queue/queue.ts');
+        return verifyInQueue(queue, path, options, (engine) => verifyOne(torrent, path, options, { signal, engine }));
+      });
     },
   );
 }
 
-/** The options of the library. */
-function settingsOf({ torrentVersion: version, fast, followOutside, link, threads, memoryLimit }: VerifyOptions) {
-  // The symlinks that `--link=symlink` makes lead out of the folder.
-  return { version, fast, followOutside: followOutside || link === 'symlink', threads: threads ?? null, memoryLimit };
-}
-
-/** @param queue The queue whose workers hash; null for this process. */
-async function run(
-  torrent: Torrent,
-  path: string,
-  options: VerifyOptions,
-  { queue, signal }: { queue: QueueTarget | null; signal: AbortSignal },
-): Promise<void> {
-  if (!queue) return runWith(torrent, path, options, { signal });
-  const { verifyByWorkers } = await import('../queue/verify.ts');
-  await verifyByWorkers(queue, path, options, (engine) => runWith(torrent, path, options, { signal, engine }));
-}
-
-async function runWith(
+async function verifyOne(
   torrent: Torrent,
   path: string,
   options: VerifyOptions,
   watch: { signal: AbortSignal; engine?: Engine },
 ): Promise<void> {
-  const resume = await resumeTarget(torrent, path, options);
   const { files, unwantedFiles, unmatched } = chosenFiles(torrent, options);
   if (unmatched.size > 0) throw unmatchedFiles(unmatched);
-  const checks = { ...settingsOf(options), ...watch, files, progress: showsProgress(options) };
-  const found = options.find === undefined ? null : await search(torrent, path, options, checks);
-  const verified = found?.report ?? (await verify(torrent, path, checks));
-  const { report, made } = resume ? await makeEmptyFiles(torrent, verified, path) : { report: verified, made: [] };
-  const { ok } = report;
-  if (!ok) process.exitCode = FAILED;
+  const progress = showsProgress(options);
+  const verified = (await verifyContent(torrent, path, { options, files }, { ...watch, progress })) as Verified;
+  const { report, searched, resume, made } = verified;
+  if (!report.ok) host().exitCode = FAILED;
   if (options.json) {
     if (resume) await writeResume(torrent, report, resume);
-    const bitfield = Buffer.from(report.bitfield).toString('hex');
-    const more = {
-      ...(files && { unwantedFiles }),
-      ...(found && searchJson(found)),
-      ...(resume && { resumeFiles: resume.files, made }),
-    };
-    await writeLines([printableJson({ path, ...report, ok, bitfield, ...more })]);
+    await writeLines([printableJson({ path, ...verifiedJson(verified, unwantedFiles, options) })]);
     return;
   }
   const colors = await colorsFor(stdout());
   await writeLines([
-    ...reportLines(torrent.name, report, colors, {
-      ...options,
-      known: found && foldersFound(found),
-      unwantedFiles,
-    }),
-    ...(found
-      ? [
-          ...searchLines(found, options, colors),
-          ...placeHint(found.moved.length - found.failed.length, options, colors),
-        ]
-      : []),
+    ...verifiedLines(torrent.name, verified, options, { ...options, unwantedFiles }, colors),
+    ...(searched ? placeHint(placeable(searched, options), options, colors) : []),
   ]);
   if (!resume) return;
   // After the report, which a failure must not hide.

@@ -1,8 +1,7 @@
 /** `metainfo worker`: hashes the jobs of a queue until it is stopped. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { collectRoot, hashingOptions, parseCount, parseDuration, parseStore, STORE } from '../options/option-values.ts';
-import type { Address } from '../queue/metrics.ts';
-import type { WorkerOptions } from '../queue/run-worker.ts';
+import type { WorkerOptions } from '../queue/queue.ts';
 
 const EXAMPLES = `
 Examples:
@@ -12,8 +11,7 @@ Examples:
 
 The worker reads and writes beneath its roots only: jobs name their content and
 outputs as NAME/path. All workers share the store, and the roots' content.
-Queues need packages beside metainfo: npm install bullmq ioredis (or pg), and
---metrics needs prom-client.
+Queues need a package beside metainfo: npm install metainfo-bullmq.
 QUEUE_URL in the environment keeps a password out of the list of processes.
 
 SIGTERM and Ctrl-C end the worker: it takes no more jobs, and gives those that
@@ -41,13 +39,13 @@ export function addWorker(program: Command): void {
   hashingOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (options: WorkerOptions) => {
-      const { runWorker } = await import('../queue/run-worker.ts');
-      await runWorker(options);
+      const { work } = await import('../queue/queue.ts');
+      await work(options);
     });
 }
 
 /** Parses `HOST:PORT`; an IPv6 address has brackets. Port 0 is any free one. */
-function parseAddress(text: string): Address {
+function parseAddress(text: string): { host: string; port: number } {
   const [, ip6, name, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = ip6 ?? name;
   if (host === undefined || Number(port) > 65535)

@@ -18,7 +18,7 @@ const FORMS = {
   lengths: 'a table such as { "1GiB" = "1MiB" }, or text',
   size: 'text or a whole number',
   count: 'text or a whole number',
-  date: 'a date, text or a whole number',
+  date: 'a date or text',
   list: 'text or a list of texts',
   tiers: 'text, or a list of texts and lists of texts',
 } as const;
@@ -141,13 +141,5 @@ export function tiersOf(value: unknown): string[] | null {
   return allTexts(words);
 }
 
-/** Describes a value in a message. URLs and other texts that may hold credentials are not shown whole. */
-export function shownValue(value: unknown): string {
-  if (isTable(value)) return 'a table';
-  return shown(typeof value === 'string' ? withoutCredentials(value) : value);
-}
-
-/** Hides the user and password of each URL in a text. */
-export function withoutCredentials(text: string): string {
-  return text.replace(/\/\/[^/@\s,]*@/g, '//***@');
-}
+/** Describes a value in a message. */
+export const shownValue = (value: unknown): string => (isTable(value) ? 'a table' : shown(value));

@@ -3,7 +3,7 @@ import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exactBytes } from '../../text/format.ts';
-import { asWebUrl } from '../../text/urls.ts';
+import { asWebUrl, parseUrl } from '../../text/urls.ts';
 import type { CreateOptions } from '../create/options.ts';
 
 /** The keys of a rule: each is an option of `create`. */
@@ -28,9 +28,8 @@ export interface TrackerRule {
 /** Parts of a host in lower case; a name in other letters is in Punycode. Null for any other text. */
 export function parseHost(text: string): { host: string; port: string } | null {
   const [, name = '', port = ''] = /^(\[[^\]]*\]|[^:/?#@\s[\]\\]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
-  if (name === '' || Number(port) > 65_535 || !URL.canParse(`http://${name}`)) return null;
-  const { hostname } = new URL(`http://${name}`);
-  return { host: hostname.replace(/\.$/, ''), port };
+  const url = name === '' || Number(port) > 65_535 ? null : parseUrl(`http://${name}`);
+  return url && { host: url.hostname.replace(/\.$/, ''), port };
 }
 
 /** The keys of the rules that a tracker can have: with its port, and for all ports. */
@@ -101,12 +100,15 @@ export function ruleFindings(
       add('torrentVersion', 'error', `wants ${versions.join(' or ')} torrents, but this one is ${version}`);
     if (rule.private !== undefined && rule.private !== (isPrivate ?? false))
       add('private', 'error', `wants ${rule.private ? 'private' : 'public'} torrents, but this one is not`);
-    if (rule.source !== undefined && rule.source !== source)
+    // An empty tag is none.
+    if (rule.source !== undefined && rule.source !== (source ?? '')) {
+      const wanted = rule.source === '' ? 'no source tag' : `the source tag ${JSON.stringify(rule.source)}`;
       add(
         'source',
         'warning',
-        `wants the source tag ${JSON.stringify(rule.source)}, ${source ? `not ${JSON.stringify(source)}` : 'but this one has none'}`,
+        `wants ${wanted}, ${source ? `not ${JSON.stringify(source)}` : 'but this one has none'}`,
       );
+    }
     // The error of the chooser tells of limits that no piece length can keep.
     if (others.some(({ code }) => code === 'ERR_PIECE_LENGTH')) continue;
     const { maxPieceLength: longest, maxTorrentSize: largest } = rule;

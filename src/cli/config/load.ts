@@ -5,6 +5,8 @@ import { LimitError } from '../../bencode/limits.ts';
 import { homeFolder } from '../../disk/home-folder.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
+import { isDenied } from '../../errors/system-error.ts';
+import { emitWarning, isWindows, variable } from '../../platform/node.ts';
 import { parseFile, profileOptions } from '../options/option-values.ts';
 import type { Configuration } from './parse.ts';
 
@@ -13,8 +15,7 @@ const MAX_BYTES = 2 ** 20;
 
 /** The path of the user's configuration file; null if the user has no home folder. */
 export function userConfigFile(): string | null {
-  const { env, platform } = process;
-  const base = platform === 'win32' ? env['APPDATA'] : env['XDG_CONFIG_HOME'];
+  const base = isWindows ? variable('APPDATA') : variable('XDG_CONFIG_HOME');
   const home = homeFolder();
   const folder = base && path.isAbsolute(base) ? base : home && path.join(home, '.config');
   return folder && path.join(folder, 'metainfo', 'config.toml');
@@ -66,6 +67,10 @@ async function readConfig(file: string, { config }: ConfigOptions): Promise<Uint
     if (error instanceof LimitError)
       throw new MetainfoError('ERR_CONFIG', `${file}: a configuration file has at most 1 MiB.`, { path: file });
     const hint = config === undefined ? ' (--no-config works without it)' : '';
+    if (config === undefined && isDenied(error.cause)) {
+      emitWarning(`configuration file ${error.message.replace(/\.$/, '')}: it is ignored${hint}.`, error.code);
+      return null;
+    }
     const message = `configuration file ${error.message.replace(/\.$/, '')}${hint}.`;
     throw new MetainfoError(error.code, message, { path: file, cause: error });
   }

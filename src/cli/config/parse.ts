@@ -5,7 +5,7 @@ import { ParseError } from 'toml-eslint-parser';
 import { MetainfoError } from '../../errors/errors.ts';
 import { suggestName } from '../../errors/guard.ts';
 import { printable } from '../../text/printable.ts';
-import { COMMAND_LINE_ONLY, type CreateOptions } from '../create/options.ts';
+import { COMMAND_LINE_ONLY, type CreateOptions, SAME_VALUE } from '../create/options.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
 import { type ConfigOption, configOptions, parseSetting, ruleOptions, shownValue, tiersOf } from './config-options.ts';
 import { parseHost, type TrackerRule } from './hosts.ts';
@@ -165,6 +165,9 @@ class Reader {
 
   #readOptions(place: TomlPath, table: unknown): Settings {
     const settings = this.#readSettings(place, table, configOptions());
+    for (const [one, other] of SAME_VALUE.map((pair) => pair.map((name) => settings.get(name))))
+      if (one && other && other.value !== configOptions().get(other.key)?.option.defaultValue)
+        this.#refuse([...place, one.key], `sets the same value as ${other.key}: use only one`);
     const trackers = (settings.get('tracker')?.value ?? []) as string[][];
     for (const name of trackers.flat()) {
       if (!this.#aliases.has(name)) this.#attempt([...place, 'tracker'], () => expandAlias(name, this.#aliases));

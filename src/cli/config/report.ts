@@ -1,9 +1,10 @@
 /** Shows a configuration: every value in force and its origin, presets, aliases and rules. */
 import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
+import { withoutSecrets } from '../../text/urls.ts';
 import type { LengthsBySize } from '../options/option-values.ts';
 import { kebab } from '../terminal/messages.ts';
-import { type ConfigOption, configOptions, withoutCredentials } from './config-options.ts';
+import { type ConfigOption, configOptions } from './config-options.ts';
 import type { Configuration } from './parse.ts';
 import type { Origin, ResolvedOptions } from './resolve-options.ts';
 
@@ -45,7 +46,7 @@ function rawOf({ attribute }: ConfigOption, origin: Origin, config: Configuratio
 }
 
 function shownRaw(raw: unknown): unknown {
-  if (typeof raw === 'string') return withoutCredentials(raw);
+  if (typeof raw === 'string') return withoutSecrets(raw);
   if (raw instanceof Date) return raw.toISOString();
   return Array.isArray(raw) ? raw.map(shownRaw) : raw;
 }
@@ -84,7 +85,7 @@ function listsOf({ file, profile, presets, aliases, hosts }: Configuration): str
       'trackers',
       Array.from(
         aliases,
-        ([name, tiers]) => `${name}  ${tiers.map((tier) => withoutCredentials(tier.join(','))).join('  ')}`,
+        ([name, tiers]) => `${name}  ${tiers.map((tier) => withoutSecrets(tier.join(','))).join('  ')}`,
       ),
     ),
     ...section(

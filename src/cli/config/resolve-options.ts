@@ -1,12 +1,14 @@
 /** Resolves the options of a creation: the command line before the preset, the rules of hosts, [create] and built-in values. */
+import type { Command } from 'commander';
 import { invalidArgument, nearest } from '../../errors/guard.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { foreignArgument } from '../create/inputs.ts';
-import type { CreateOptions } from '../create/options.ts';
+import { type CreateOptions, SAME_VALUE } from '../create/options.ts';
+import { globsOfFiles } from '../options/glob-file.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 import { withoutAliases } from './aliases.ts';
-import { jointRule, rulesOf, type TrackerRule } from './hosts.ts';
-import { userConfigFile } from './load.ts';
+import { jointRule, ruleFindings, rulesOf, type TrackerRule } from './hosts.ts';
+import { loadConfig, userConfigFile } from './load.ts';
 import type { Configuration, Settings } from './parse.ts';
 
 type Options = Partial<CreateOptions>;
@@ -65,6 +67,32 @@ export function resolveOptions({ builtIn, given, paths }: Given, config: Configu
   for (const key of unfitOptions(paths)) if (fromConfig.has(key)) delete options[key];
   const resolved = { ...options, ...(trackers.length > 0 && { tracker: trackers }), fromConfig };
   return { options: resolved, rules, origins };
+}
+
+/** Resolves the options of the torrent of some paths. The own options of a job come before those of the command line. */
+export type OptionsFor = (paths: readonly string[], own?: Partial<CreateOptions>) => CreateOptions;
+
+/**
+ * Reads the configuration for a parsed command.
+ *
+ * @throws {MetainfoError} as {@link loadConfig} and {@link globsOfFiles}; the function throws as {@link resolveOptions}
+ */
+export async function readCommandLine(command: Command): Promise<OptionsFor> {
+  const config = await loadConfig(command.opts());
+  const builtIn = optionsFrom(command, 'default');
+  const given = optionsFrom(command, 'cli');
+  // One error instead of one for each of many torrents.
+  globsOfFiles(given.excludeFrom ?? []);
+  return (paths, own = {}) => {
+    const { options, rules } = resolveOptions({ builtIn, given: [given, own], paths }, config);
+    return { ...options, ruleFindings: (plan) => ruleFindings(rules, options, plan) };
+  };
+}
+
+/** The options of a command that are set by default, or by the command line. */
+export function optionsFrom(command: Command, source: 'default' | 'cli'): Partial<CreateOptions> {
+  const entries = Object.entries(command.opts());
+  return Object.fromEntries(entries.filter(([key]) => command.getOptionValueSource(key) === source));
 }
 
 /** The options that the command line may not combine with an input. From a configuration, they do not apply then. */
@@ -144,12 +172,16 @@ function replacedBy(own: Options, below: Options): (keyof CreateOptions)[] {
   const { pieceLength, pieceLengths, maxPieceLength, targetPieces, maxTorrentSize } = own;
   const replaced: (keyof CreateOptions)[] = [];
   if (typeof pieceLength === 'number') replaced.push('maxPieceLength', 'targetPieces', 'maxTorrentSize');
-  if (pieceLengths) replaced.push('pieceLength', 'targetPieces');
+  for (const [one, other] of SAME_VALUE) {
+    if (own[one] !== undefined) replaced.push(other);
+    if (own[other] !== undefined) replaced.push(one);
+  }
+  if (pieceLengths) replaced.push('targetPieces');
   const isTooLong =
     typeof below.pieceLength === 'number' && below.pieceLength > (maxPieceLength ?? Number.POSITIVE_INFINITY);
   const isLimited = targetPieces !== undefined || maxTorrentSize !== undefined;
   if (isTooLong || isLimited) replaced.push('pieceLength');
-  if (pieceLength !== undefined || isLimited) replaced.push('pieceLengths');
+  if (isLimited) replaced.push('pieceLengths');
   if (own.cache === false) replaced.push('cacheDir');
   return replaced;
 }

@@ -3,14 +3,16 @@ import { type BencodeMap, toKey } from '../../bencode/value.ts';
 import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
 import { type Finding, warning } from '../../create/findings/findings.ts';
-import { describeLayout } from '../../create/findings/plan-report.ts';
-import { sourceFiles } from '../../create/sources/sources.ts';
+import { hasAllSizes, tryLayOut } from '../../create/torrent-layout.ts';
 import { shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { powerOfTwoWithin } from '../../layout/piece-length.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
+import { IN_INFO } from '../../model/keys.ts';
+import { sourceFiles } from '../../sources/sources.ts';
 import { ENTROPY_KEY, entropyText } from '../../text/entropy.ts';
 import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
+import { FIELD_OF_OPTION } from '../options/key-options.ts';
 import { cacheFolders, type ExtraKey } from '../options/option-values.ts';
 import { rootAndPaths } from '../options/roots.ts';
 import { outputToSkip } from '../options/target.ts';
@@ -64,8 +66,8 @@ async function foreignDraft(
 ): Promise<CommandDraft> {
   const named = fieldsOf({ ...options, name: input.name });
   check(named);
-  const { source, web, findings } = await openInput(input, signal);
-  const webseeds = [...new Set([...(web ? [web.url] : []), ...(options.webseed ?? [])])];
+  const { source, web, webseed, findings } = await openInput(input, signal);
+  const webseeds = [...new Set([...(webseed === null ? [] : [webseed]), ...(options.webseed ?? [])])];
   const urlList = webseeds.length > 0 ? webseeds : undefined;
   const content = { info: { name: input.name }, sources: [source] };
   const fields = { ...named, urlList, sources: [source], ...(await lengthBySize(content, options, signal)) };
@@ -86,8 +88,10 @@ async function lengthBySize(
   if (!pieceLengths || pieceLength !== 'auto') return {};
   const draft = new TorrentCreate(content);
   const sources = sourceFiles(draft.fields.sources ?? []);
-  const { totalSize } = (await describeLayout(draft, { version, sources, signal })).description;
-  const [, length = 'auto'] = pieceLengths.find(([size]) => totalSize !== null && totalSize <= size) ?? [];
+  const { layout } = await tryLayOut(draft, { version, sources, signal });
+  if (layout && !hasAllSizes(layout)) return {};
+  const totalSize = layout?.files.totalLength ?? 0;
+  const [, length = 'auto'] = pieceLengths.find(([size]) => totalSize <= size) ?? [];
   return length === 'auto' ? {} : { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) };
 }
 
@@ -102,31 +106,25 @@ function unmatchedPattern({ option, glob, otherCase }: UnmatchedGlob): Finding {
 }
 
 function fieldsOf(options: CreateOptions): TorrentCreateFields {
-  const { createdBy, name, source, updateUrl, set = [] } = options;
+  const { set = [] } = options;
   const infoExtra = extraOf(set.filter(({ isInfo }) => isInfo));
   if (options.entropy && set.some(({ isInfo, key }) => isInfo && key === ENTROPY_KEY))
     throw invalidArgument('--set info.entropy and --entropy set the same key: use one of them');
   if (options.entropy) infoExtra.set(ENTROPY_KEY, Buffer.from(entropyText()));
   const extra = extraOf(set.filter(({ isInfo }) => !isInfo));
+  const keys: Record<string, unknown> = {};
+  const info: Record<string, unknown> = infoExtra.size > 0 ? { extra: infoExtra } : {};
+  for (const [option, field] of FIELD_OF_OPTION) {
+    const value = options[option as keyof CreateOptions];
+    // False, as of `--no-created-by`, leaves out a default, and true keeps it.
+    const isDefault = typeof value === 'boolean' && field !== 'private';
+    if (value !== undefined) (field in IN_INFO ? info : keys)[field] = isDefault ? (value ? undefined : null) : value;
+  }
   return {
-    info: {
-      ...(name !== undefined && { name }),
-      ...(source !== undefined && { source }),
-      ...(options.private && { private: true }),
-      ...(updateUrl !== undefined && { updateUrl }),
-      ...(infoExtra.size > 0 && { extra: infoExtra }),
-    },
+    ...keys,
+    info,
     normalize: options.normalize,
     pieceLength: options.pieceLength === 'auto' ? null : options.pieceLength,
-    trackers: options.tracker,
-    urlList: options.webseed,
-    httpseeds: options.httpseed,
-    nodes: options.node,
-    comment: options.comment,
-    similar: options.similar,
-    collections: options.collection,
-    creationDate: options.date,
-    createdBy: createdBy === false ? null : typeof createdBy === 'string' ? createdBy : undefined,
     ...(extra.size > 0 && { extra }),
   };
 }
@@ -136,10 +134,11 @@ const TOP_KEYS = new Set(['info', ...Object.values(TORRENT).map(({ key }) => key
 const INFO_KEYS = new Set(Object.values(INFO).map(({ key }) => key));
 
 function extraOf(keys: readonly ExtraKey[]): BencodeMap {
-  const taken = keys.find(({ isInfo, key }) => (isInfo ? INFO_KEYS : TOP_KEYS).has(key));
+  const taken = keys.find(({ isInfo, key }) => INFO_KEYS.has(key) || (!isInfo && TOP_KEYS.has(key)));
   if (taken) {
-    const message = `--set cannot set ${taken.isInfo ? 'info.' : ''}${taken.key}: use the option for it, if there is one`;
-    throw invalidArgument(message);
+    const own = ['name', 'private', 'source', 'update-url'].includes(taken.key) ? `--${taken.key}` : null;
+    const advice = own ? `use ${own}` : 'use the option for it, if there is one';
+    throw invalidArgument(`--set cannot set ${taken.isInfo ? 'info.' : ''}${taken.key}: ${advice}`);
   }
   return new Map(keys.map(({ key, value }) => [toKey(key), value]));
 }

@@ -1,16 +1,16 @@
 /** The findings of a creation: which of them are errors, and how the command shows them. */
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
-import type { ReusePlan } from '../../create/hash-unknown.ts';
+import { magnetFindings } from '../../create/findings/tracker-findings.ts';
+import type { ReusePlan } from '../../create/known/known.ts';
 import { ISSUE_CODES } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument, nearest } from '../../errors/guard.ts';
 import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { appended } from '../options/option-values.ts';
-import { colorsFor } from '../terminal/colors.ts';
 import { toPlain } from '../terminal/messages.ts';
-import { stderr } from '../terminal/output.ts';
+import { colorsFor, stderr } from '../terminal/output.ts';
 import type { CreateOptions } from './options.ts';
 
 /** The options that decide about findings. */
@@ -41,7 +41,8 @@ export function collectCode(code: string, before: string[] = []): string[] {
  * @param own The findings of the command itself.
  */
 export function gradeFindings(plan: PlanReport, own: readonly Finding[], options: CreateOptions): Finding[] {
-  return graded([...plan.findings, ...own, ...(options.ruleFindings?.(plan) ?? [])], options);
+  const ofLink = options.magnet || options.linkFile !== undefined ? magnetFindings(options.private) : [];
+  return graded([...plan.findings, ...own, ...ofLink, ...(options.ruleFindings?.(plan) ?? [])], options);
 }
 
 /** Findings after `--strict` and `--allow`, the worst first. */

@@ -1,11 +1,12 @@
 /** The content of a creation that is not on the disk: standard input (`-`) or the URL of a web object. */
 import { type Finding, warning } from '../../create/findings/findings.ts';
-import type { Source } from '../../create/sources/sources.ts';
-import type { WebFile } from '../../create/sources/web-source.ts';
-import { parseWebUrl } from '../../create/sources/web-url.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { requireTorrentName } from '../../layout/safe-path.ts';
+import type { Source } from '../../sources/sources.ts';
+import type { WebFile } from '../../sources/web-source.ts';
+import { parseWebUrl } from '../../sources/web-url.ts';
+import { hasSecret, withoutSecrets } from '../../text/urls.ts';
 import { flagText } from '../terminal/messages.ts';
 import { isStdin, openStdin } from '../terminal/standard-input.ts';
 import type { CreateOptions } from './options.ts';
@@ -24,13 +25,15 @@ export type WebObject = Pick<WebFile, 'url' | 'etag' | 'lastModified'>;
 /** A foreign input that was opened. */
 export interface OpenedInput {
   source: Source;
-  /** The web object; null for standard input. */
+  /** The web object, its URL without secrets; null for standard input. */
   web: WebObject | null;
+  /** The webseed that it gives; null for standard input, and for a URL that has a secret. */
+  webseed: string | null;
   findings: Finding[];
 }
 
 /** Whether an argument is a URL. A path of this form can be written `./https://host`. */
-export const isUrl = (argument: string) => /^[a-z][a-z\d+.-]+:\/\//i.test(argument);
+export const isUrl = (argument: string) => /^(?:https?:|[a-z][a-z\d+.-]+:\/\/)/i.test(argument);
 
 /** The argument that is no path of a file; undefined for files and folders only. */
 export function foreignArgument(paths: readonly string[]): string | undefined {
@@ -79,18 +82,28 @@ export function foreignInput(paths: readonly string[], options: CreateOptions): 
 export async function openInput({ name, url }: ForeignInput, signal: AbortSignal | undefined): Promise<OpenedInput> {
   if (url === null) {
     const data = openStdin('tar c album | metainfo create - --name album.tar');
-    return { source: { path: name, data }, web: null, findings: [] };
+    return { source: { path: name, data }, web: null, webseed: null, findings: [] };
   }
-  const { webFile } = await import('../../create/sources/web-source.ts');
+  const { webFile } = await import('../../sources/web-source.ts');
   const data = await webFile(url, { signal });
   const { etag, lastModified } = data;
-  return { source: { path: name, data }, web: { url: data.url, etag, lastModified }, findings: findingsOf(url, data) };
+  const webseed = hasSecret(data.url) ? null : data.url;
+  const web = { url: withoutSecrets(data.url, /$/), etag, lastModified };
+  return { source: { path: name, data }, web, webseed, findings: findingsOf(url, { ...data, url: web.url }, webseed) };
 }
 
-function findingsOf(given: string, { url, validator }: WebFile): Finding[] {
+function findingsOf(given: string, { url, validator }: WebFile, webseed: string | null): Finding[] {
   const findings: Finding[] = [];
   const add = (code: Finding['code'], problem: string, advice: string) =>
     findings.push(warning(code, url, `${url}: ${problem}.`, { advice }));
+  if (webseed === null) {
+    const advice = 'Add a webseed that needs no signature, or accept that the torrent has none.';
+    add(
+      'web_credentials',
+      'it is no webseed of the torrent, because its query has a signature, token or password',
+      advice,
+    );
+  }
   if (validator !== 'etag') {
     const problem =
       validator === null

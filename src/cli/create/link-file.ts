@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { LimitError } from '../../bencode/limits.ts';
 import { isWithin } from '../../disk/path-within.ts';
 import { readWithin } from '../../disk/read-file.ts';
-import { exists, outputExists, requireReplaceable } from '../../disk/write-file.ts';
+import { exists, requireOutput } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { isStdout, realFile, requireWritableFolder } from '../options/target.ts';
@@ -31,9 +31,7 @@ export async function requireLinkFile(
   await requireWritableFolder(linkFile);
   if ((await realFile(linkFile)) === (await realFile(target)))
     throw invalidArgument(`${linkFile} cannot hold both the torrent and its magnet link`);
-  if (!(await exists(linkFile))) return;
-  await requireReplaceable(linkFile);
-  if (!force) throw outputExists(linkFile);
+  if (!(await requireOutput(linkFile, { force }))) return;
   const replaced = await realpath(linkFile);
   const isFree = !(await holdsNoLink(linkFile));
   for (const entry of paths) {

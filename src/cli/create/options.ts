@@ -3,15 +3,12 @@ import { type Command, Option } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
-import type { DhtNode } from '../../model/primitives.ts';
 import { type ContentOptions, contentOptions } from '../options/content.ts';
+import { DESCRIPTION, type KeyValues, keyOptions, PEERS } from '../options/key-options.ts';
 import {
   type CacheOptions,
   cacheOptions,
-  collect,
   collectKey,
-  collectNode,
-  collectTier,
   collectTorrents,
   type ExtraKey,
   type HashingOptions,
@@ -21,7 +18,6 @@ import {
   type PadNamesOptions,
   padNamesOption,
   parseCount,
-  parseDate,
   parseFile,
   parseMaxPieceLength,
   parseOutput,
@@ -36,20 +32,7 @@ import {
 import { collectCode, type FindingOptions } from './findings.ts';
 
 /** The options that set fields of the torrent. */
-export interface MetadataOptions {
-  tracker?: string[][];
-  webseed?: string[];
-  comment?: string;
-  source?: string;
-  private?: boolean;
-  name?: string;
-  similar?: string[];
-  collection?: string[];
-  createdBy?: string | boolean;
-  date?: Date;
-  node?: DhtNode[];
-  httpseed?: string[];
-  updateUrl?: string;
+export interface MetadataOptions extends KeyValues {
   set?: ExtraKey[];
   entropy?: boolean;
 }
@@ -100,6 +83,11 @@ export const COMMAND_LINE_ONLY: Readonly<Record<string, string>> = {
   announce: 'use tracker',
   preset: 'presets are chosen on the command line or by a job',
 };
+
+/** Pairs of options that set the same value: the command line, a preset or another table has one of them, which replaces the other. */
+export const SAME_VALUE: readonly (readonly [keyof CreateOptions, keyof CreateOptions])[] = [
+  ['pieceLengths', 'pieceLength'],
+];
 
 /** All torrent versions. */
 export const VERSIONS: readonly TorrentVersion[] = ['v1', 'v2', 'hybrid'];
@@ -174,6 +162,8 @@ export function createOptions(command: Command): Command {
     .option('--reuse-verify', 'with --reuse: hash all files all the same, and compare')
     .optionsGroup('Configuration file:')
     .option('--preset <name>', 'take the options of a preset of the configuration');
+  for (const [name, other] of SAME_VALUE)
+    command.options.find((option) => option.attributeName() === name)?.conflicts(other);
   return switchable(command);
 }
 
@@ -203,35 +193,9 @@ export function manyOptions(command: Command): Command {
 }
 
 function metadataOptions(command: Command): Command {
-  const announce = new Option('-a, --announce <url>', 'the same as --tracker').argParser(collectTier);
-  // The usual name of -t in other programs: its values join those of -t in the order of the command line.
-  announce.attributeName = () => 'tracker';
+  keyOptions(command.optionsGroup('Trackers and peers:'), 'create', PEERS);
+  keyOptions(command.optionsGroup('Description:'), 'create', DESCRIPTION);
   return command
-    .optionsGroup('Trackers and peers:')
-    .option(
-      '-t, --tracker <url>',
-      'tracker URL; repeat it for more tiers, or list the URLs of one tier with commas',
-      collectTier,
-    )
-    .addOption(announce)
-    .option('-p, --private', 'get peers from the trackers only')
-    .option('-w, --webseed <url>', 'webseed URL (repeatable)', collect)
-    .option('--httpseed <url>', 'BEP 17 HTTP seed (repeatable)', collect)
-    .option('--node <host:port>', 'DHT node to start from (repeatable)', collectNode)
-    .optionsGroup('Description:')
-    .option('--name <name>', 'name of the torrent (default: that of the file or folder)')
-    .option('-c, --comment <text>', 'comment')
-    .option('-s, --source <text>', 'source tag (changes the infohash)')
-    .option('--created-by <text>', 'creating program (default: metainfo and its version)')
-    .option('--no-created-by', 'omit the creating program')
-    .option(
-      '--date <date>',
-      'creation date: now, seconds since 1970 or ISO 8601 (default: SOURCE_DATE_EPOCH, else none)',
-      parseDate,
-    )
-    .option('--similar <infohash>', 'a torrent that may share files with this one (repeatable)', collect)
-    .option('--collection <name>', 'a collection that the torrent belongs to (repeatable)', collect)
-    .option('--update-url <url>', 'URL that serves newer versions of the torrent (changes the infohash)')
     .option(
       '--set <key=text>',
       'set any other key to this text, or KEY:=JSON to a number, list and so on; info.KEY changes the infohash (repeatable)',

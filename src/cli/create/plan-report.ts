@@ -1,22 +1,26 @@
 /** Shows the plan of a creation: for `metainfo plan` and `metainfo create --dry-run`. */
+import { TorrentCreate } from '../../create/draft.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
-import type { ReusePlan } from '../../create/hash-unknown.ts';
+import type { ReusePlan } from '../../create/known/known.ts';
 import { formatBytes, formatDuration, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import { FAILED } from '../exit.ts';
 import { nameOfTarget } from '../options/target.ts';
-import { printableJson } from '../terminal/json.ts';
+import { FAILED, host } from '../run.ts';
 import { toPlain } from '../terminal/messages.ts';
-import { stdout, writeLines } from '../terminal/output.ts';
+import { printableJson, stdout, writeLines } from '../terminal/output.ts';
 import { findingLines, optionsOf } from './findings.ts';
 import type { CreateOptions } from './options.ts';
-import { planCreate } from './run-create.ts';
+import { prepare } from './prepare.ts';
+import { reuseOf } from './run-create.ts';
 import { skippedText } from './summary.ts';
 
-/** Plans a creation and prints the plan. The exit code is 1 if a finding is an error. */
+/** Plans a creation without reading content or writing anything, and prints the plan. The exit code is 1 if a finding is an error. */
 export async function showPlan(paths: readonly string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
-  const { target, plan, web } = await planCreate(paths, options, signal);
-  if (plan.findings.some(({ severity }) => severity === 'error')) process.exitCode = FAILED;
+  const { target, fields, settings, web, ...prepared } = await prepare(paths, options, { purpose: 'report', signal });
+  const planned = await TorrentCreate.plan(fields, { ...settings, ...reuseOf(options) });
+  for (const finding of planned.findings) prepared.explained(finding);
+  const plan = { ...planned, findings: prepared.findingsOf(planned) };
+  if (plan.findings.some(({ severity }) => severity === 'error')) host().exitCode = FAILED;
   if (options.json) {
     const findings = plan.findings.map(toPlain);
     await writeLines([printableJson({ path: target, ...web, ...plan, infohash: null, findings })]);

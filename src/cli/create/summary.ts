@@ -1,6 +1,6 @@
 /** The summary of a creation: as JSON, and as lines. */
 import type { Finding } from '../../create/findings/findings.ts';
-import type { ReuseReport } from '../../create/hash-unknown.ts';
+import type { ReuseReport } from '../../create/known/known.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import { joinFirst, printable } from '../../text/printable.ts';
@@ -55,6 +55,17 @@ export const infohashOf = ({ infohashV1: v1, infohashV2: v2 }: Pick<Torrent, 'in
 /** The infohashes of a torrent, one a line. */
 export function infohashLines({ infohashV1, infohashV2 }: Pick<Torrent, 'infohashV1' | 'infohashV2'>): string[] {
   return [...(infohashV1 ? [`infohash v1  ${infohashV1}`] : []), ...(infohashV2 ? [`infohash v2  ${infohashV2}`] : [])];
+}
+
+/** The lines of a torrent that was joined from parts. */
+export function joinedLines(
+  target: string,
+  joined: { version: string; files: number; totalSize: number } & Parameters<typeof infohashLines>[0],
+  parts: number,
+): string[] {
+  const { version, files, totalSize } = joined;
+  const content = `${plural(files, 'file')}, ${formatBytes(totalSize)}, from ${plural(parts, 'part')}`;
+  return [`${nameOfTarget(target)}: ${version}, ${content}`, ...infohashLines(joined)];
 }
 
 function linesOf({ torrent, target, seconds, kernel, reuse, ...summary }: Created, options: CreateOptions): string[] {

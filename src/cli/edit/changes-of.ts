@@ -7,6 +7,7 @@ import { ENTROPY_KEY } from '../../text/entropy.ts';
 import { type Aliases, expandAlias, withoutAliases } from '../config/aliases.ts';
 import { rulesOf, type TrackerRule } from '../config/hosts.ts';
 import type { Configuration, Settings } from '../config/parse.ts';
+import { FIELD_OF_OPTION } from '../options/key-options.ts';
 import type { ExtraKey } from '../options/option-values.ts';
 
 /** The options that change fields. */
@@ -22,24 +23,7 @@ export interface FieldOptions {
   [option: string]: unknown;
 }
 
-/** The field that an option changes, if they have different names. */
-const FIELDS: Readonly<Record<string, keyof TorrentChanges>> = {
-  tracker: 'trackers',
-  addTracker: 'addTrackers',
-  removeTracker: 'removeTrackers',
-  replaceTracker: 'replaceTrackers',
-  webseed: 'urlList',
-  webseeds: 'urlList',
-  addWebseed: 'addWebseeds',
-  removeWebseed: 'removeWebseeds',
-  replaceWebseed: 'replaceWebseeds',
-  httpseed: 'httpseeds',
-  node: 'nodes',
-  date: 'creationDate',
-  collection: 'collections',
-};
-
-const fieldOf = (option: string): string => FIELDS[option] ?? option;
+const fieldOf = (option: string): string => FIELD_OF_OPTION.get(option) ?? option;
 const isField = (option: string): boolean =>
   ['private', 'set'].includes(option) || Object.hasOwn(CHANGES, fieldOf(option));
 

@@ -1,11 +1,11 @@
-/** Describes an edit: as JSON, and as lines. */
+/** Describes an edit, and the differences between two torrents: as JSON, and as lines. */
 import type { Finding } from '../../create/findings/findings.ts';
 import { type Difference, hasSameInfo } from '../../edit/differences.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
+import { keyText, shownValue } from '../../model/unknown-keys.ts';
 import { printable } from '../../text/printable.ts';
 import { infohashOf } from '../create/summary.ts';
 import { nameOfTarget } from '../options/target.ts';
-import { changedInfohashes, differenceJson, differenceLine } from '../terminal/differences.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
 
 /** An edit of a torrent. */
@@ -33,11 +33,37 @@ export function toJson({ file, target, before, after, changed, warnings }: Edite
  */
 export function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
   if (changed.length === 0) return [`${printable(nameOfInput(file))}: no changes`];
-  const hashes = hasSameInfo(before, after) ? [] : changedInfohashes(before, after);
+  const hashes = changedInfohashes(before, after);
   const where = moved ? ` -> ${nameOfTarget(target)}` : '';
   return [
     `${printable(nameOfInput(file))}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}`,
     ...hashes,
     ...changed.map(differenceLine),
   ];
+}
+
+/** The lines of the infohashes that both torrents have and that differ. */
+export function changedInfohashes(before: Torrent, after: Torrent): string[] {
+  return (['infohashV1', 'infohashV2'] as const).flatMap((key, i) => {
+    const [from, to] = [before[key], after[key]];
+    return from === null || to === null || from === to ? [] : [`  infohash v${i + 1}  ${from} -> ${to}`];
+  });
+}
+
+/** A difference as JSON: null where there is no such key. */
+export function differenceJson({ key, before, after }: Difference) {
+  return {
+    key: keyText(key),
+    before: before === undefined ? null : shownValue(before),
+    after: after === undefined ? null : shownValue(after),
+  };
+}
+
+/** The line of a difference. */
+export function differenceLine({ key, before, after }: Difference): string {
+  const name = `  ${printable(keyText(key))}`;
+  if (before === undefined) return `${name}  + ${shownValue(after)}`;
+  return after === undefined
+    ? `${name}  - ${shownValue(before)}`
+    : `${name}  ${shownValue(before)} -> ${shownValue(after)}`;
 }

@@ -2,25 +2,24 @@
 import { stat } from 'node:fs/promises';
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
-import type { ReuseReport } from '../../create/hash-unknown.ts';
+import type { ReuseReport } from '../../create/known/known.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
 import { throwSystemError } from '../../errors/system-error.ts';
 import { Limiter, Slot } from '../../hash/limiter.ts';
 import { LARGE_JOB_BYTES } from '../../jobs/job-limiter.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import type { OptionsFor } from '../config/command-line.ts';
+import type { OptionsFor } from '../config/resolve-options.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { runCreate } from '../create/run-create.ts';
 import { differentLines, hashesText, summaryJson } from '../create/summary.ts';
-import { OutputFolders } from '../options/target.ts';
-import { printableJson } from '../terminal/json.ts';
-import { stderr, writeLines } from '../terminal/output.ts';
+import { hashesKept } from '../terminal/advice.ts';
+import { printableJson, stderr, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './jobs-of-file.ts';
 import { type CreateJob, jobsOfFolders, type ListedJob, nameOfJob } from './jobs-of-folders.ts';
 import { countsText, type JobResult, type JobWatch, LARGE_JOBS, rateText, runMany } from './run-many.ts';
-import { upToDateOutput } from './up-to-date.ts';
+import { AHEAD_NOTE, isAhead, upToDateOutput } from './up-to-date.ts';
 
 type Status = 'done' | 'skipped';
 
@@ -34,7 +33,6 @@ export async function createMany(
   const { batch, resume, json, quiet } = options;
   const list =
     batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, optionsFor, signal);
-  const outputFolders = new OutputFolders();
   const large = new Limiter(options.jobs ?? LARGE_JOBS);
   // Else every job would fail.
   for (const file of options.reuse ?? []) await stat(file).catch(throwSystemError(file, 'read'));
@@ -46,15 +44,16 @@ export async function createMany(
       statuses: ['done', 'skipped'],
       // So that their files can be written in whole groups.
       defaultJobs: MAX_GROUP,
+      goOn: hashesKept(options),
       nameOf: nameOfJob,
       about: (job) => ('error' in job ? { output: null, ...job.place } : { output: job.target }),
       run: async (job, watch) => {
         if ('error' in job) throw job.error;
         const old = resume ? await upToDateOutput(job, signal) : null;
-        if (old) return skipped(job, old.magnet(), options);
+        if (old) return skipped(job, old.magnet(), (await isAhead(old, job.target)) ? AHEAD_NOTE : null, options);
         const slot = new Slot(large, signal);
         await watch.onStart();
-        const attempt = () => create(job, options, { ...watch, folders: outputFolders, slot, signal });
+        const attempt = () => create(job, options, { ...watch, slot, signal });
         try {
           const { result, totalSize, reuse } = await attempt().catch(async (error: unknown) => {
             if (error !== NO_SLOT) throw error;
@@ -83,12 +82,17 @@ export async function createMany(
   );
 }
 
-function skipped({ target }: CreateJob, link: string, { quiet, magnet }: CreateOptions): JobResult<Status> {
-  const line = `${printable(target)}: skipped, because it is up to date`;
+function skipped(
+  { target }: CreateJob,
+  link: string,
+  note: string | null,
+  { quiet, magnet }: CreateOptions,
+): JobResult<Status> {
+  const line = `${printable(target)}: skipped, because it is up to date${note ? ` (${note})` : ''}`;
   return {
     status: 'skipped',
     ok: true,
-    json: () => ({ event: 'skipped', ...(magnet && { magnet: link }) }),
+    json: () => ({ event: 'skipped', ...(note && { note }), ...(magnet && { magnet: link }) }),
     print: () => writeLines([...(quiet ? [] : [line]), ...(magnet ? [link] : [])]),
   };
 }
@@ -99,12 +103,7 @@ const NO_SLOT = new Error('no slot');
 async function create(
   { paths, options: own, target }: CreateJob,
   options: CreateOptions,
-  {
-    onProgress,
-    folders,
-    slot,
-    signal,
-  }: Pick<JobWatch, 'onProgress'> & { folders: OutputFolders; slot: Slot; signal: AbortSignal },
+  { onProgress, slot, signal }: Pick<JobWatch, 'onProgress'> & { slot: Slot; signal: AbortSignal },
 ): Promise<{ result: JobResult<Status>; totalSize: number; reuse: ReuseReport | null }> {
   let warnings: readonly Finding[] = [];
   const onFindings = (findings: readonly Finding[], { totalSize: size }: PlanReport) => {
@@ -114,7 +113,7 @@ async function create(
     if (size > LARGE_JOB_BYTES && !slot.tryAcquire()) throw NO_SLOT;
     return undefined;
   };
-  const created = await runCreate(paths, own, { signal, onFindings, onProgress, folders });
+  const created = await runCreate(paths, own, { signal, onFindings, onProgress });
   const { torrentVersion, nFiles, totalSize } = created.torrent;
   const line = `${printable(target)}: ${torrentVersion}, ${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
   const { reuse } = created;

@@ -1,13 +1,15 @@
 /** Reads the jobs of `metainfo create --batch`: a JSON array, or NDJSON without an end. */
+import { type Command, CommanderError } from 'commander';
 import { untilAbort } from '../../errors/cancel.ts';
-import { MetainfoError } from '../../errors/errors.ts';
+import { MetainfoError, shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { joinFirst } from '../../text/printable.ts';
-import type { OptionsFor } from '../config/command-line.ts';
+import { type OptionsFor, optionsFrom } from '../config/resolve-options.ts';
+import { createOptions } from '../create/options.ts';
+import { HintingCommand, hintFor } from '../options/hints.ts';
 import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
-import { type CreateJob, type ListedJob, requireDistinct } from './jobs-of-folders.ts';
+import { type CreateJob, jobOf, type ListedJob, requireDistinct } from './jobs-of-folders.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
-import { jobParser, type ParseJob } from './parse-job.ts';
 import type { Jobs } from './run-many.ts';
 
 const HINT = { what: 'a list of jobs', example: 'cat jobs.json | metainfo create --batch -' };
@@ -83,4 +85,68 @@ function invalidList(file: string, problems: readonly string[]): MetainfoError {
 
 function tooLong(what: string, most: number, advice = ''): MetainfoError {
   return new MetainfoError('ERR_LIMIT', `${what} has more than ${most / 2 ** 20} MiB${advice}.`);
+}
+
+/** Options that are about the command as a whole. */
+const NOT_IN_JOBS = ['dry-run', 'quiet', 'json', 'verbose', 'magnet'];
+
+/** Parses the JSON value of a job. It rejects with a {@link MetainfoError} for a value that is no job. */
+type ParseJob = (value: unknown) => Promise<CreateJob>;
+
+/**
+ * A parser of jobs.
+ *
+ * @param optionsFor Completes the options of a job with those of the command line and of the configuration.
+ */
+function jobParser(optionsFor: OptionsFor): ParseJob {
+  // One command for all jobs: declaring its options takes longer than parsing those of a job.
+  const command = createOptions(
+    new HintingCommand('job')
+      .helpOption(false)
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} }),
+  );
+  return async (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw invalidArgument(`expected an object, got ${shown(value)}`);
+    const { path: single, paths = single, ...rest } = value as Record<string, unknown>;
+    if (single !== undefined && paths !== single) throw invalidArgument('expected `path` or `paths`, not both');
+    const list = [paths].flat();
+    if (list.length === 0 || list.some((entry) => typeof entry !== 'string' || entry === ''))
+      throw invalidArgument('expected `path`, or `paths` with at least one path');
+    parse(command, Object.entries(rest).flatMap(wordsOf));
+    return jobOf(list as string[], optionsFor(list as string[], optionsFrom(command, 'cli')));
+  };
+}
+
+/** Commander's message for a key that is no option, and its suggestion. */
+const UNKNOWN_KEY = /^error: unknown option '--([^'=]+).*?(?:Did you mean (?:one of )?([^?]+)|$)/s;
+
+function unknownKey(key: string, similar: string | undefined): string {
+  const meant = (similar ?? hintFor(`--${key}`))?.replaceAll(/--([\w-]+)/g, '"$1"');
+  const hint = meant?.startsWith('none') ? meant : meant && `did you mean ${meant}?`;
+  return `unknown key ${shown(key)}${hint ? `: ${hint}` : ''}`;
+}
+
+function parse(command: Command, words: string[]): void {
+  try {
+    command.parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const [, key, similar] = UNKNOWN_KEY.exec(error.message) ?? [];
+    if (key !== undefined && command.options.some(({ long }) => long === `--${key}`))
+      throw invalidArgument(`expected true or false for ${key}`);
+    if (key !== undefined) throw invalidArgument(unknownKey(key, similar));
+    throw invalidArgument(error.message.replace(/^error: |\.$/g, '').replace(/\.?\n\(/, ' ('));
+  }
+}
+
+function wordsOf([key, value]: [string, unknown]): string[] {
+  if (NOT_IN_JOBS.includes(key) || key.length < 2) throw invalidArgument(`${shown(key)} is no option of a job`);
+  if (value === true) return [`--${key}`];
+  if (value === false) return [`--no-${key}`];
+  return [value].flat().map((one) => {
+    if (typeof one === 'string' || typeof one === 'number') return `--${key}=${one}`;
+    throw invalidArgument(`expected text, a number, true or false for ${key}, got ${shown(one)}`);
+  });
 }

@@ -5,9 +5,11 @@ import { exists } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
+import { isTorrentFileName } from '../../layout/safe-path.ts';
+import { withoutSecrets } from '../../text/urls.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
-import { targetFor } from '../create/run-create.ts';
+import { targetFor } from '../create/prepare.ts';
 import { hasPlaceholders } from '../options/output-template.ts';
 import { isStdout, makeFolder, makesFolder } from '../options/target.ts';
 import { isStdin } from '../terminal/standard-input.ts';
@@ -74,7 +76,7 @@ export async function contentNames(
     throw fromSystemError(error, folder, 'read');
   });
   const isStray = (name: string) => isSystemFile(name) || (!systemFiles && strayKind(name) !== null);
-  const isContent = (name: string) => !name.startsWith('.') && !isStray(name) && !/\.torrent$/i.test(name);
+  const isContent = (name: string) => !name.startsWith('.') && !isStray(name) && !isTorrentFileName(name);
   return {
     names: names.filter(isContent).sort(),
     errors: errors.filter(({ path: shown = '' }) => isContent(path.basename(shown))),
@@ -101,7 +103,7 @@ export async function jobOf(paths: string[], options: CreateOptions): Promise<Cr
 
 /** The first path of a job, or its place in the list. */
 export function nameOfJob(job: ListedJob): string {
-  if (!('error' in job)) return job.paths[0] as string;
+  if (!('error' in job)) return withoutSecrets(job.paths[0] as string, /$/);
   return 'line' in job.place ? `line ${job.place.line}` : job.place.path;
 }
 

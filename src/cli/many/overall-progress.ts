@@ -8,7 +8,7 @@ const LOAD_AFTER_MS = 500;
 const INTERVAL_MS = 200;
 
 /** The last progress of a job. */
-interface Running {
+interface Running extends Pick<Progress, 'retrying'> {
   bytes: number;
   totalBytes: number | null;
 }
@@ -43,8 +43,8 @@ export class OverallProgress {
   }
 
   /** @param name The path of the job. */
-  update(job: number, { bytes, totalBytes, totalGrows, file }: Progress, name: string): void {
-    this.#running.set(job, { bytes, totalBytes: totalGrows ? null : totalBytes });
+  update(job: number, { bytes, totalBytes, totalGrows, file, ...rest }: Progress, name: string): void {
+    this.#running.set(job, { ...rest, bytes, totalBytes: totalGrows ? null : totalBytes });
     this.#name = name.endsWith(file) ? name : `${name}: ${file}`;
   }
 
@@ -85,10 +85,12 @@ export class OverallProgress {
   #state(): BarState {
     const running = [...this.#running.values()];
     const known = this.#ended + running.filter(({ totalBytes }) => totalBytes !== null).length;
+    const retrying = running.find((job) => job.retrying)?.retrying;
     const knownBytes = this.#sum(({ totalBytes }) => totalBytes ?? 0, this.#endedBytes.all);
     return {
       jobs: { ended: this.#ended, failed: this.#failed, count: this.#count },
       bytes: this.bytes,
+      ...(retrying && { retrying }),
       totalBytes: known === this.#count ? knownBytes : null,
       // If the other jobs have as many bytes as those of known size.
       likelyBytes: this.#count === null || knownBytes === 0 ? null : (knownBytes / known) * this.#count,

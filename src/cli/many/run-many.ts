@@ -5,10 +5,10 @@ import type { Progress } from '../../jobs/watch.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { findingLines } from '../create/findings.ts';
-import { detailsOf, exitCodeOf, exitCodeOfSignal, FAILED } from '../exit.ts';
-import { printableJson } from '../terminal/json.ts';
-import { messageOf } from '../terminal/messages.ts';
-import { stderr, writeLines } from '../terminal/output.ts';
+import { errorJson, exitCodeOf, exitCodeOfSignal } from '../exit.ts';
+import { type CacheOptions, cacheOf } from '../options/option-values.ts';
+import { FAILED, host } from '../run.ts';
+import { printableJson, stderr, writeLines } from '../terminal/output.ts';
 import { OverallProgress } from './overall-progress.ts';
 
 /** Large jobs that run at once by default: more would only share the threads, and make a disk seek. */
@@ -60,6 +60,8 @@ export interface JobKind<Job, Status extends string> {
    * @default LARGE_JOBS
    */
   defaultJobs?: number;
+  /** How to go on with a cache after a cancellation. */
+  goOn: string;
   nameOf: (job: Job) => string;
   /** The fields of all JSON events of a job. */
   about: (job: Job) => object;
@@ -75,8 +77,8 @@ export interface JobKind<Job, Status extends string> {
  */
 export async function runMany<Job, Status extends string>(
   jobs: Jobs<Job>,
-  { statuses, defaultJobs = LARGE_JOBS, nameOf, about, run, summarize }: JobKind<Job, Status>,
-  options: { jobs?: number; json?: boolean; quiet?: boolean },
+  { statuses, defaultJobs = LARGE_JOBS, goOn, nameOf, about, run, summarize }: JobKind<Job, Status>,
+  options: CacheOptions & { jobs?: number; json?: boolean; quiet?: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { jobs: concurrency = defaultJobs, json = false } = options;
@@ -113,7 +115,7 @@ export async function runMany<Job, Status extends string>(
       return failureOf(error, nameOf(job));
     });
     counts[result.status] += 1;
-    if (!result.ok) process.exitCode ||= FAILED;
+    if (!result.ok) host().exitCode ||= FAILED;
     progress.end(index, { failed: !result.ok });
     if (json) return writeEvent('done', job, index, result.json());
     // One after the other, so that the lines of a job stay together.
@@ -134,24 +136,24 @@ export async function runMany<Job, Status extends string>(
     });
   } catch (error) {
     if (!(error instanceof MetainfoError) || !signal.aborted) throw error;
-    process.exitCode = exitCodeOfSignal({ cause: signal.reason });
+    host().exitCode = exitCodeOfSignal({ cause: signal.reason });
     if ('length' in jobs) for (let i = taken; i < jobs.length; i += 1) cancelled.push([jobs[i] as Job, i]);
     for (const [job, index] of cancelled.sort(([, a], [, b]) => a - b)) await writeEvent('cancelled', job, index);
   } finally {
     progress.stop();
     await summarize({ jobs: count ?? taken, counts, bytes: progress.bytes, seconds: process.uptime() - started });
   }
+  if (signal.aborted && cacheOf(options) && !json) await writeLines([goOn], stderr);
 }
 
 function failureOf(error: MetainfoError, name: string): JobResult<'failed'> {
-  const { code, path = null } = error;
-  const details = detailsOf(error);
+  const shown = errorJson(error);
   return {
     status: 'failed',
     ok: false,
-    json: () => ({ event: 'failed', error: { code, message: messageOf(error), path, ...details } }),
+    json: () => ({ event: 'failed', error: shown }),
     print: async () => {
-      await writeLines([`${printable(name)}:`, ...(await findingLines(details.findings ?? []))], stderr);
+      await writeLines([`${printable(name)}:`, ...(await findingLines(shown.findings ?? []))], stderr);
       await exitCodeOf(error, false);
     },
   };

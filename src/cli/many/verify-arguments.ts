@@ -5,18 +5,13 @@ import path from 'node:path';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
+import { isTorrentFileName } from '../../layout/safe-path.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
-import { fileType, hasTorrentName } from '../options/arguments.ts';
-import { type ProfileOptions, readOptionsOf } from '../options/option-values.ts';
-import { shellWords } from '../terminal/shell-words.ts';
+import { fileType } from '../options/arguments.ts';
+import { readOptionsOf } from '../options/option-values.ts';
+import { shellWords } from '../terminal/advice.ts';
 import { isStdin, requireOneStdin } from '../terminal/standard-input.ts';
-
-/** The options that choose torrents and their content. */
-export interface VerifyManyOptions extends ProfileOptions {
-  each?: boolean;
-  content?: string;
-  jobs?: number;
-}
+import type { VerifyOptions } from '../verify/verify-job.ts';
 
 /** One torrent, and its content if that is given. */
 interface OneTorrent {
@@ -40,7 +35,7 @@ export interface ManyTorrents {
 export async function verifyArguments(
   file: string,
   rest: readonly string[],
-  options: VerifyManyOptions,
+  options: VerifyOptions,
 ): Promise<OneTorrent | ManyTorrents> {
   const { each, content, jobs } = options;
   const chosen = each
@@ -69,7 +64,7 @@ async function torrentsOfFolder(
   });
   await requireFolder(folder, 'the folder of the content');
   // Hidden files are no torrents here: macOS leaves a `._NAME.torrent` beside NAME.torrent on other file systems.
-  const isTorrent = ({ name }: Dirent) => hasTorrentName(name) && !name.startsWith('.');
+  const isTorrent = ({ name }: Dirent) => isTorrentFileName(name) && !name.startsWith('.');
   const names: string[] = [];
   for (const entry of entries)
     if (isTorrent(entry) && (entry.isFile() || !(await isNoFile(path.join(torrents, entry.name)))))
@@ -96,7 +91,7 @@ async function withContent(files: string[], content: string): Promise<OneTorrent
 async function listed(
   file: string,
   rest: readonly string[],
-  options: ProfileOptions,
+  options: VerifyOptions,
 ): Promise<OneTorrent | ManyTorrents> {
   const [second] = rest;
   if (second === undefined || (rest.length === 1 && !(await isTorrentToo(file, second, options))))
@@ -120,15 +115,15 @@ async function many(files: string[], folder: string): Promise<ManyTorrents> {
  * Whether the second of two arguments is a torrent to verify rather than the content of the first. The content of a single-file
  * torrent can be a torrent: then its name and size tell.
  */
-async function isTorrentToo(first: string, second: string, options: ProfileOptions): Promise<boolean> {
-  if (isStdin(first) || !hasTorrentName(second)) return false;
+async function isTorrentToo(first: string, second: string, options: VerifyOptions): Promise<boolean> {
+  if (isStdin(first) || !isTorrentFileName(second)) return false;
   const status = await stat(second).catch(() => null);
   if (!status?.isFile()) return false;
   const read = readOptionsOf(options);
   const isTorrent = (await Torrent.read(second, read).catch(nullIfUnreadable)) !== null;
   const torrent = await Torrent.read(first, read).catch(nullIfUnreadable);
   // Its error comes with a hint if the arguments are swapped.
-  if (!torrent) return hasTorrentName(first) && isTorrent;
+  if (!torrent) return isTorrentFileName(first) && isTorrent;
   const only = torrent.nFiles === 1 ? torrent.files[0] : undefined;
   if (only?.path !== torrent.name) return true;
   const hasName = path.basename(second) === torrent.name;

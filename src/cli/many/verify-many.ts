@@ -9,50 +9,27 @@ import { systemPath } from '../../hash/system-path.ts';
 import type { Progress } from '../../jobs/watch.ts';
 import { nameBytes } from '../../text/name-bytes.ts';
 import { printable } from '../../text/printable.ts';
-import { FolderIndex } from '../../verify/folder-index.ts';
 import { UNFINISHED_ENDINGS } from '../../verify/matched-files.ts';
-import type { VerifyReport } from '../../verify/report.ts';
-import { makeEmptyFiles } from '../../verify/resume/make-empty-files.ts';
-import { type VerifyOptions, verify } from '../../verify/verify.ts';
+import { FolderIndex } from '../../verify/moved/folder-index.ts';
 import { ownPlaceIn, readTorrent } from '../options/arguments.ts';
 import { chosenFiles, unmatchedFiles } from '../options/content.ts';
-import { colorsFor } from '../terminal/colors.ts';
-import { printableJson } from '../terminal/json.ts';
-import { stdout, writeLines } from '../terminal/output.ts';
+import { hashesKept } from '../terminal/advice.ts';
+import { colorsFor, printableJson, stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
-import {
-  type FindOptions,
-  foldersFound,
-  placeHint,
-  type Search,
-  search,
-  searchJson,
-  searchLines,
-  skippedJson,
-  skippedLines,
-} from '../verify/find.ts';
-import { type ResumeOptions, type ResumeTarget, resumeLines, resumeTarget, writeResume } from '../verify/resume.ts';
-import { extraLines, reportLines } from '../verify/verify-report.ts';
+import { placeable, placeHint, type Search, skippedJson, skippedLines } from '../verify/find.ts';
+import { resumeLines, writeResume } from '../verify/resume.ts';
+import { type Verified, type VerifyOptions, verifiedJson, verifiedLines, verifyContent } from '../verify/verify-job.ts';
+import { extraLines } from '../verify/verify-report.ts';
 import { contentNames } from './jobs-of-folders.ts';
 import { countsText, type JobResult, rateText, runMany, type Totals } from './run-many.ts';
-import type { ManyTorrents, VerifyManyOptions } from './verify-arguments.ts';
+import type { ManyTorrents } from './verify-arguments.ts';
 
 type Status = 'complete' | 'incomplete' | 'missing' | 'unwanted';
-
-interface Options extends VerifyManyOptions, ResumeOptions, FindOptions {
-  files?: string[];
-  ignoreCase?: boolean;
-  quiet?: boolean;
-  json?: boolean;
-}
-
-type Settings = Omit<VerifyOptions, 'signal' | 'onProgress' | 'progress'>;
 
 /** Verifies many torrents. */
 export async function verifyMany(
   { files, folder, torrents }: ManyTorrents,
-  options: Options,
-  settings: Settings,
+  options: VerifyOptions,
   signal: AbortSignal,
 ): Promise<void> {
   /** The names of the content. */
@@ -66,6 +43,7 @@ export async function verifyMany(
     files,
     {
       statuses: ['complete', 'incomplete', 'missing', 'unwanted'],
+      goOn: hashesKept(),
       // A torrent may find what was put in place for another one.
       ...(index && { defaultJobs: 1 }),
       nameOf: nameOfInput,
@@ -84,32 +62,17 @@ export async function verifyMany(
             if (wanted.unmatched.has(glob)) unmatched.set(glob, otherCase ?? wanted.unmatched.get(glob) ?? null);
             else unmatched.delete(glob);
           if (wanted.files?.length === 0) return nothing('unwanted', file, content);
-          const wasThere = await isThere(content);
-          if (!wasThere && !index) return nothing('missing', file, content);
-          let resume = wasThere ? await resumeTarget(torrent, content, options) : null;
-          const checks = {
-            ...settings,
-            files: wanted.files,
+          const watch = {
             signal,
+            index,
+            isThere: await isThere(content),
             onProgress: (progress: Progress) => onProgress(progress, { path: content }),
           };
-          const searched = index ? await search(torrent, content, options, checks, index) : null;
-          if (searched) found += searched.moved.length - searched.failed.length;
-          if (!wasThere && searched?.moved.length === 0) return nothing('missing', file, content);
-          if (!wasThere && searched?.placed.length) resume = await resumeTarget(torrent, content, options);
-          const checked = searched?.report ?? (await verify(torrent, content, checks));
-          const { report, made } = resume
-            ? await makeEmptyFiles(torrent, checked, content)
-            : { report: checked, made: [] };
-          if (resume) await writeResume(torrent, report, resume);
-          return verified(file, content, {
-            report,
-            resume,
-            made,
-            searched,
-            options,
-            unwantedFiles: wanted.unwantedFiles,
-          });
+          const verified = await verifyContent(torrent, content, { options, files: wanted.files }, watch);
+          if (!verified) return nothing('missing', file, content);
+          if (verified.searched) found += placeable(verified.searched, options);
+          if (verified.resume) await writeResume(torrent, verified.report, verified.resume);
+          return resultOf(file, content, verified, { ...options, unwantedFiles: wanted.unwantedFiles });
         } catch (error) {
           throw withPath(error, file);
         }
@@ -117,7 +80,7 @@ export async function verifyMany(
       summarize: async (totals) => {
         const extra = torrents !== null && !signal.aborted ? await contentWithout(known, folder, torrents) : [];
         const skipped = problems.map((error) => ({ path: error.path as string, error }));
-        await writeSummary(totals, { extra, skipped, found }, { ...options, fast: settings.fast });
+        await writeSummary(totals, { extra, skipped, found }, options);
         if (unmatched.size > 0 && totals.counts.failed === 0 && !signal.aborted) throw unmatchedFiles(unmatched);
       },
     },
@@ -141,46 +104,27 @@ function nothing(status: 'missing' | 'unwanted', file: string, content: string):
   };
 }
 
-interface Verified {
-  report: VerifyReport;
-  resume: ResumeTarget | null;
-  made: readonly string[];
-  searched: Search | null;
-  options: Options;
-  unwantedFiles: number;
-}
-
-function verified(
+function resultOf(
   file: string,
   content: string,
-  { report, resume, made, searched, options, unwantedFiles }: Verified,
+  verified: Verified,
+  options: VerifyOptions & { unwantedFiles: number },
 ): JobResult<Status> {
+  const { report, searched, resume, made } = verified;
+  const { quiet, verbose, unwantedFiles } = options;
   const status = report.ok ? 'complete' : 'incomplete';
-  const bitfield = Buffer.from(report.bitfield).toString('hex');
-  const { files, quiet } = options;
-  const more = { ...(files && { unwantedFiles }), ...(searched && searchJson(searched)) };
-  const unfinished = UNFINISHED_ENDINGS.some((ending) => content.endsWith(ending))
-    ? ` (as ${path.basename(content)})`
-    : '';
+  const isUnfinished = UNFINISHED_ENDINGS.some((ending) => content.endsWith(ending));
   return {
     status,
     ok: report.ok,
-    json: () => ({
-      status,
-      path: content,
-      ...report,
-      bitfield,
-      ...more,
-      ...(resume && { resumeFiles: resume.files, made }),
-    }),
+    json: () => ({ status, path: content, ...verifiedJson(verified, unwantedFiles, options) }),
     print: async () => {
       if (quiet && report.ok) return;
-      const colors = await colorsFor(stdout());
-      const known = searched && foldersFound(searched);
-      const name = `${nameOfInput(file)}${unfinished}`;
-      await writeLines(reportLines(name, report, colors, { known, unwantedFiles, verbose: options.verbose || quiet }));
       const isMissing = searched && searched.moved.length + searched.unproven.length + searched.notFound.length > 0;
-      if (isMissing) await writeLines(searchLines(searched, options, colors));
+      const name = `${nameOfInput(file)}${isUnfinished ? ` (as ${path.basename(content)})` : ''}`;
+      const shown = { unwantedFiles, verbose: verbose || quiet };
+      const found = { ...verified, searched: isMissing ? searched : null };
+      await writeLines(verifiedLines(name, found, options, shown, await colorsFor(stdout())));
       if (resume && !quiet) await writeLines(resumeLines(resume, made));
     },
   };
@@ -210,7 +154,7 @@ async function contentWithout(known: ReadonlySet<string>, folder: string, torren
 async function writeSummary(
   { jobs, counts, bytes, seconds }: Totals<Status>,
   { extra, skipped, found }: { extra: readonly string[]; skipped: Search['skipped']; found: number },
-  options: Options & Pick<Settings, 'fast'>,
+  options: VerifyOptions,
 ): Promise<void> {
   const { json, quiet, verbose, fast } = options;
   const { complete, incomplete, missing, failed, unwanted: noneWanted } = counts;

@@ -5,17 +5,18 @@ import { limitsOf } from '../../bencode/limits.ts';
 import { MetainfoError, shown, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { systemPath } from '../../hash/system-path.ts';
+import { isTorrentFileName } from '../../layout/safe-path.ts';
 import { storedNames } from '../../model/stored-names.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import { isSingleFile } from '../../verify/content-place.ts';
 import { UNFINISHED_ENDINGS } from '../../verify/matched-files.ts';
 import { exitCodeOf } from '../exit.ts';
-import { interruptible } from '../terminal/interrupt.ts';
+import { host } from '../run.ts';
+import { shellWords } from '../terminal/advice.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
-import { shellWords } from '../terminal/shell-words.ts';
 import { isStdin, named, readInput, requireOneStdin, STDIN } from '../terminal/standard-input.ts';
-import { type ProfileOptions, readOptionsOf, type SummaryOptions } from './option-values.ts';
+import { type ProfileOptions, readOptionsOf } from './option-values.ts';
 
 /**
  * Reads a torrent file or, for `-`, standard input. The error suggests a correction if the arguments are swapped, or if the
@@ -35,26 +36,6 @@ export async function readTorrent(file: string, options: ProfileOptions, content
   }
 }
 
-/** A torrent on the command line, and its content. */
-export interface Invocation<Options> {
-  file: string;
-  path: string;
-  options: Options;
-  signal: AbortSignal;
-}
-
-/** The action of a command that takes a torrent and its content. */
-export const onTorrentAndContent =
-  <Options extends ProfileOptions & SummaryOptions>(
-    run: (torrent: Torrent, invocation: Invocation<Options>) => Promise<void>,
-  ) =>
-  async (file: string, folder: string, options: Options): Promise<void> => {
-    // Not interruptible: reading a pipe without a writer ends only with the process.
-    const torrent = await readTorrent(file, options, folder);
-    const path = await contentPlace(torrent, folder, options);
-    await interruptible((signal) => run(torrent, { file, path, options, signal }));
-  };
-
 /** The bytes of standard input, within the limit for a torrent. */
 export function readStdin({ limit }: ProfileOptions): Promise<Uint8Array> {
   return readInput(STDIN, limitsOf(limit).bytes);
@@ -71,16 +52,18 @@ export function torrentFromStdin(bytes: Uint8Array, options: ProfileOptions): To
 
 async function suggestionFor(file: string, content: string | undefined): Promise<string | null> {
   const type = await fileType(file);
-  if (content !== undefined && hasTorrentName(content) && !hasTorrentName(file) && (await fileType(content)) === 'file')
+  if (
+    content !== undefined &&
+    isTorrentFileName(content) &&
+    !isTorrentFileName(file) &&
+    (await fileType(content)) === 'file'
+  )
     return `Did you swap the arguments? The torrent file comes first: ${shellWords(content, file)}`;
   if (type !== 'folder') return null;
   const sibling = `${nodePath.normalize(file).replace(/[\\/]$/, '')}.torrent`;
   if ((await fileType(sibling)) === 'file') return `Did you mean ${sibling}?`;
   return 'Expected a torrent file: create one with metainfo create.';
 }
-
-/** Whether a file is named like a torrent. */
-export const hasTorrentName = (file: string): boolean => /\.torrent$/i.test(file);
 
 /** Whether a path is a folder; null if there is nothing. Everything else counts as a file. */
 export async function fileType(file: string): Promise<'file' | 'folder' | null> {
@@ -133,7 +116,7 @@ export async function forEachFile(files: readonly string[], action: (file: strin
       await action(file);
     } catch (error) {
       const code = await exitCodeOf(withPath(error, file));
-      process.exitCode ||= code;
+      host().exitCode ||= code;
     }
   }
 }

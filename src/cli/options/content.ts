@@ -119,12 +119,17 @@ export async function countingFilter(
 }
 
 /** Tells which files globs match. While globs are unmatched, each of them looks at each file. */
-function matcher(globs: readonly string[], isFolder: (file: string) => boolean, ignoreCase = false) {
+function matcher(
+  globs: readonly string[],
+  isFolder: (file: string) => boolean,
+  ignoreCase = false,
+  testOf: typeof fileTest = fileTest,
+) {
   const unmatched = new Map<string, string | null>(globs.map((glob) => [glob, null]));
   const compiled = globs.map((glob) => ({
     glob,
-    isMatch: fileTest(glob, isFolder, ignoreCase),
-    isOtherCase: ignoreCase ? () => false : fileTest(glob, isFolder, true),
+    isMatch: testOf(glob, isFolder, ignoreCase),
+    isOtherCase: ignoreCase ? () => false : testOf(glob, isFolder, true),
   }));
   const matches = (file: string): boolean => {
     let isMatch = false;
@@ -148,7 +153,22 @@ function fileTest(glob: string, isFolder: (file: string) => boolean, ignoreCase:
   const test = globMatcher(pattern, ignoreCase);
   const isNamed = pattern.includes('/') ? test : (file: string) => test(path.posix.basename(file));
   if (pattern === glob) return isNamed;
-  return (file) => foldersAbove(file).some(isNamed) || (isNamed(file) && isFolder(file));
+  const isBelow = belowTest(pattern, ignoreCase);
+  const isInFolder = (file: string) => file.includes('/') && isBelow(file.slice(0, file.lastIndexOf('/')));
+  return (file) => isInFolder(file) || (isNamed(file) && isFolder(file));
+}
+
+/** Makes a test of paths: whether a glob matches one of them, or a folder above it. */
+function belowTest(glob: string, ignoreCase: boolean): (file: string) => boolean {
+  const test = globMatcher(glob, ignoreCase, true);
+  return glob.includes('/') ? test : (file) => file.split('/').some(test);
+}
+
+/** Makes a test of files that one glob of `--files` chooses. A folder that a negated glob does not name may hold files that it does. */
+function chosenTest(glob: string, isFolder: (file: string) => boolean, ignoreCase: boolean): (file: string) => boolean {
+  if (glob.startsWith('!') || glob.endsWith('/')) return fileTest(glob, isFolder, ignoreCase);
+  const isBelow = belowTest(glob, ignoreCase);
+  return (file) => file === glob || file.startsWith(`${glob}/`) || isBelow(file);
 }
 
 /** The globs of `--files` that match nothing, each with a path that it would match in another letter case. */
@@ -167,10 +187,7 @@ export function chosenFiles(
   const unmatched: UnmatchedFiles = new Map();
   if (!globs) return { files: null, unwantedFiles: 0, unmatched };
   const tests = globs.map((glob) => {
-    const { matches, unmatched: inCase } = matcher([glob], () => false, ignoreCase);
-    // A folder that a negated glob does not name may hold files that it does.
-    const placesOf = (file: string) => (glob.startsWith('!') ? [file] : [file, ...foldersAbove(file)]);
-    const test = (file: string) => placesOf(file).some((place) => place === glob || matches(place));
+    const { matches: test, unmatched: inCase } = matcher([glob], () => false, ignoreCase, chosenTest);
     return { glob, test, otherCase: () => inCase.get(glob) ?? null };
   });
   const used = new Set<string>();
@@ -192,11 +209,6 @@ export function unmatchedFiles(globs: UnmatchedFiles): MetainfoError {
     ? `${shown(otherCase)} matches in another letter case: add --ignore-case`
     : 'List them with metainfo show -v';
   return invalidArgument(`--files matches no file of the torrent: ${list}. ${advice}`);
-}
-
-/** The folders that a path leads through. */
-function foldersAbove(file: string): string[] {
-  return [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index));
 }
 
 function isFolderAt(place: string): boolean {

@@ -5,6 +5,7 @@ import { InvalidArgumentError } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
 import { joinFirst } from '../../text/printable.ts';
+import { ofRun } from '../run.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 import { globMatcher } from './glob.ts';
 import { collect, parseFile } from './option-values.ts';
@@ -19,7 +20,7 @@ export function collectGlobFile(text: string, before?: string[]): string[] {
 }
 
 /** The globs of each file: many torrents share them, and a pipe can be read only once. */
-const known = new Map<string, readonly string[]>();
+const knownGlobs = ofRun(() => new Map<string, readonly string[]>());
 
 /**
  * The globs of some files: one per line, without blank lines and comments, which begin with `#`.
@@ -27,6 +28,7 @@ const known = new Map<string, readonly string[]>();
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` with all problems, each with its file and line
  */
 export function globsOfFiles(files: readonly string[]): string[] {
+  const known = knownGlobs();
   const problems: string[] = [];
   for (const file of files) if (!known.has(file)) known.set(file, globsOf(file, problems));
   if (problems.length > 0) throw invalidArgument(`--exclude-from: ${joinFirst(problems, MAX_LISTED)}`);

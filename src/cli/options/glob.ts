@@ -10,9 +10,10 @@ const MAX_ALTERNATIVES = 1000;
  * Compiles a glob of `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `{1..9}`, and `**` for any number of folders. `\` escapes a character, and `!`
  * at the start negates the glob.
  *
+ * @param orAbove Also match the paths below those that the glob names.
  * @throws {InvalidArgumentError} if the glob is empty, too long or has an invalid range
  */
-export function globMatcher(glob: string, ignoreCase = false): (path: string) => boolean {
+export function globMatcher(glob: string, ignoreCase = false, orAbove = false): (path: string) => boolean {
   if (glob === '') throw new InvalidArgumentError("Expected a pattern such as '*.nfo'.");
   if (glob.length > MAX_GLOB) throw new InvalidArgumentError(`Expected a pattern of at most ${MAX_GLOB} characters.`);
   const isNegated = glob.length > 1 && glob.startsWith('!');
@@ -20,7 +21,9 @@ export function globMatcher(glob: string, ignoreCase = false): (path: string) =>
   const alternatives = pattern.includes('{') ? expand(pattern, { max: MAX_ALTERNATIVES + 1 }) : [pattern];
   if (alternatives.length > MAX_ALTERNATIVES)
     throw new InvalidArgumentError(`Expected a pattern whose braces have at most ${MAX_ALTERNATIVES} alternatives.`);
-  const compiled = alternatives.map((alternative) => toRegExp(alternative, ignoreCase ? 'ui' : 'u'));
+  const compiled = alternatives.map((alternative) =>
+    toRegExp(alternative, ignoreCase ? 'ui' : 'u', orAbove ? END : '$'),
+  );
   return (path) => compiled.some((regexp) => regexp.test(path)) !== isNegated;
 }
 
@@ -30,7 +33,7 @@ export function globMatcher(glob: string, ignoreCase = false): (path: string) =>
 /** The end of a name. */
 const END = '(?=/|$)';
 
-function toRegExp(glob: string, flags: string): RegExp {
+function toRegExp(glob: string, flags: string, end: string): RegExp {
   let groups = 0;
   // JavaScript has no atomic groups, but a lookahead is atomic, and the backreference takes what it has found.
   const atomic = (source: string): string => {
@@ -47,10 +50,10 @@ function toRegExp(glob: string, flags: string): RegExp {
     const isLast = i === others.length - 1;
     const separator = source === '' ? '' : '/';
     if (names.length === 0) source += separator ? '(?:/[^]*)?' : '[^]*';
-    else source += separator + atomic(`(?:[^/]+/)*?${names.map(nameSource).join('/')}${isLast ? '$' : END}`);
+    else source += separator + atomic(`(?:[^/]+/)*?${names.map(nameSource).join('/')}${isLast ? end : END}`);
   }
   try {
-    return new RegExp(`^${source}$`, flags);
+    return new RegExp(`^${source}${end}`, flags);
   } catch {
     throw new InvalidArgumentError(`The pattern has an invalid range: ${glob}`);
   }

@@ -1,12 +1,14 @@
 /** Hints for commands and options that other torrent programs have under other names. */
 import { Command, type Option, type ParseOptionsResult } from 'commander';
+import { withoutSecrets } from '../../text/urls.ts';
+import { currentRun } from '../run.ts';
 import { kebab } from '../terminal/messages.ts';
 
 /** Our words, each with those of other programs that do the same. `none` stands for those without a counterpart, with the reason. */
 type Hints = Readonly<Record<string, string>>;
 
 /** Commands of mkbrr, imdl, torrenttools, create-torrent and git. */
-const COMMANDS: Hints = {
+export const COMMANDS: Hints = {
   create: 'add build generate hash make new torrent',
   'validate (the torrent file) or verify (the content)': 'check',
   show: 'dump info inspect print stats',
@@ -24,9 +26,9 @@ const COMMANDS: Hints = {
 
 /**
  * Options of mkbrr, torf, imdl, torrenttools, mktorrent, transmission-create and create-torrent, except those that we have under the same
- * name. The tables of docs/guides/switching.md say the same.
+ * name. The tables of docs/guides/switching.md have the same: a test compares them in both directions.
  */
-const OPTIONS: Hints = {
+export const OPTIONS: Hints = {
   '--add-tracker': '--list-mode -m',
   '--add-webseed': '--list-mode -m',
   '--allow': '-A',
@@ -100,7 +102,8 @@ const OPTIONS: Hints = {
   'none, because patterns are globs': '-er -ir --exclude-regex --include-regex',
   'none, because plan measures the content': '--size',
   'none, because show reads every file that it is given': '-l',
-  'none, because only .DS_Store, Thumbs.db and desktop.ini are left out, unless you name them': '-j --include-junk',
+  'none, because only .DS_Store, Thumbs.db, desktop.ini and torrents are left out, unless you name them':
+    '-j --include-junk',
   'none, because text for people is the default, and no command is experimental': '-u',
   'none, because text for people is the default': '-H --human --human-readable',
   'none, because the order of the files is fixed': '--sort-by',
@@ -177,7 +180,9 @@ const FIND = '--find takes all words after it, so put it last: metainfo verify F
  *
  * @param args The command line.
  */
-export function withHint(message: string, args: readonly string[] = process.argv): string {
+export function withHint(given: string, args = currentRun().args): string {
+  // Commander repeats the arguments.
+  const message = withoutSecrets(given);
   if (message.includes(MISSING) && hasWordsAfterFind(args)) return message.replace(MISSING, `${MISSING}: ${FIND}`);
   const [, word = ''] = /unknown command '([^']+)'/.exec(message) ?? [];
   const [hint] = hintsIn(COMMANDS, word);

@@ -10,11 +10,12 @@ import { MAX_THREADS } from '../../hash/hash-request.ts';
 import type { PadNames } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
 import { parsePeer } from '../../magnet/magnet.ts';
-import { type DhtNode, MAX_YEAR } from '../../model/primitives.ts';
+import type { DhtNode } from '../../model/primitives.ts';
 import type { ValidationContext } from '../../model/profile.ts';
 import type { ReadOptions } from '../../model/torrent/torrent.ts';
 import { exactBytes } from '../../text/format.ts';
 import { decoderOf } from '../../text/name-bytes.ts';
+import { parseDate } from './date.ts';
 import { valueOfJson } from './json-value.ts';
 import { placeholderProblem } from './output-template.ts';
 
@@ -99,26 +100,8 @@ function bytesFrom(text: string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
-/** Parses `now`, seconds since 1970, or an ISO 8601 date. */
-export function parseDate(text: string): Date {
-  const date = text === 'now' ? new Date() : new Date(/^-?\d+$/.test(text) ? Number(text) * 1000 : text);
-  if (Number.isNaN(date.getTime())) refuse('Expected now, seconds since 1970, or an ISO 8601 date.');
-  if (date.getUTCFullYear() <= MAX_YEAR) return date;
-  return refuse(`Expected a date up to the year ${MAX_YEAR}: a number counts seconds, not milliseconds.`);
-}
-
-/** Refuses an empty name, which would mean the current folder. */
-export function parseFolder(text: string): string {
-  return withHome(text || refuse('Expected a folder.'));
-}
-
 /** The places that a part store can be in, for the help of options. */
 export const STORE = 'a folder, s3://BUCKET/PREFIX or a URL';
-
-/** Takes a part store as it is written. Only its opening checks a URL: the message of a wrong value repeats it with its credentials. */
-export function parseStore(text: string): string {
-  return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : withHome(text || refuse(`Expected ${STORE}.`));
-}
 
 const DURATIONS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -141,6 +124,19 @@ function withHome(text: string): string {
   return path.join(homeFolder() ?? refuse('There is no home folder for ~.'), text.slice(1));
 }
 
+/** Makes a parser of paths. An empty one would mean the current folder. */
+const pathParser = (expected: string) => (text: string) => withHome(text || refuse(`Expected ${expected}.`));
+
+export const parseFolder: (text: string) => string = pathParser('a folder');
+export const parseFile: (text: string) => string = pathParser('a file');
+const parseTorrents = pathParser('a torrent or a folder of torrents');
+const parsePlace = pathParser(STORE);
+
+/** Takes a part store as it is written. Only its opening checks a URL: the message of a wrong value repeats it with its credentials. */
+export function parseStore(text: string): string {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : parsePlace(text);
+}
+
 /** A folder that has a name on all machines. */
 export interface NamedRoot {
   name: string;
@@ -158,11 +154,6 @@ export function collectRoot(text: string, before: NamedRoot[] = []): NamedRoot[]
   const [, name = '', folder = ''] = /^([A-Za-z0-9_.-]{1,64})=(.+)$/s.exec(text) ?? [];
   if (name === '') refuse('Expected NAME=PATH, such as media=/srv/media.');
   return appended(before, { name, folder: withHome(folder) });
-}
-
-/** Refuses an empty name of a file. */
-export function parseFile(text: string): string {
-  return withHome(text || refuse('Expected a file.'));
 }
 
 /** Parses an output, which may be a template. */
@@ -206,7 +197,7 @@ export function collect(text: string, before?: string[] | false): string[] {
 
 /** Appends the path of torrents to reuse. */
 export function collectTorrents(text: string, before: string[] = []): string[] {
-  return appended(before, withHome(text || refuse('Expected a torrent or a folder of torrents.')));
+  return appended(before, parseTorrents(text));
 }
 
 /** Appends one tier of trackers: URLs separated by commas. */

@@ -1,6 +1,6 @@
 /** Shortens the `--help` of a command to the options that most people need. `--help --all` shows the others. */
 import { type Command, Option } from 'commander';
-import { USAGE } from '../exit.ts';
+import { USAGE } from '../run.ts';
 
 /** The parts of a help that has too many lines as a whole. */
 export interface HelpParts {

@@ -4,12 +4,13 @@ import path from 'node:path';
 import { decode } from '../../bencode/decode.ts';
 import { DEFAULT_LIMITS, NO_LIMITS } from '../../bencode/limits.ts';
 import { readWithin } from '../../disk/read-file.ts';
-import { exists, outputExists, removeAbandoned, requireReplaceable } from '../../disk/write-file.ts';
+import { exists, removeAbandoned, requireOutput } from '../../disk/write-file.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { fromSystemError, throwSystemError } from '../../errors/system-error.ts';
 import { infodictDiscriminator } from '../../model/discriminator.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
+import { ofRun } from '../run.ts';
 import { stderr, stdout, writeBytes } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 import { hasPlaceholders } from './output-template.ts';
@@ -124,26 +125,8 @@ export async function mtimeOf(file: string): Promise<Date> {
   return mtime;
 }
 
-/** The folders of outputs: a run with many outputs makes, resolves and checks each folder once. */
-export class OutputFolders {
-  readonly #real = new Map<string, string>();
-
-  /**
-   * The real path of an output's folder, which may be written.
-   *
-   * @param makes Whether to make the folder.
-   * @throws {MetainfoError} as {@link requireWritableFolder}
-   */
-  async folderOf(target: string, { makes }: { makes: boolean }): Promise<string> {
-    const folder = path.dirname(target);
-    const known = this.#real.get(folder);
-    if (known !== undefined) return known;
-    if (makes) await makeFolder(folder);
-    const real = await requireWritableFolder(target);
-    this.#real.set(folder, real);
-    return real;
-  }
-}
+/** The real paths of the folders of outputs: a run with many outputs makes, resolves and checks each folder once. */
+const outputFolders = ofRun(() => new Map<string, string>());
 
 /** An output that can be written. */
 export interface Output {
@@ -160,18 +143,20 @@ export interface Output {
 export async function requireWritable(
   target: string,
   { output, force, json }: { output?: string; force?: boolean; json?: boolean },
-  folders = new OutputFolders(),
 ): Promise<Output> {
   if (isStdout(target)) {
     requireStdout(json);
     return { file: undefined, isNew: false };
   }
-  const folder = await folders.folderOf(target, { makes: output !== undefined && makesFolder(output) });
-  const file = path.join(folder, path.basename(target));
+  const folders = outputFolders();
+  const named = path.dirname(target);
+  if (!folders.has(named)) {
+    if (output !== undefined && makesFolder(output)) await makeFolder(named);
+    folders.set(named, await requireWritableFolder(target));
+  }
+  const file = path.join(folders.get(named) as string, path.basename(target));
   if (output === undefined) return { file, isNew: false };
-  const isThere = await exists(target);
-  if (isThere) await requireReplaceable(target);
-  if (isThere && !force) throw outputExists(target);
+  const isThere = await requireOutput(target, { force });
   return { file, isNew: !isThere && !force };
 }
 
@@ -184,7 +169,7 @@ function requireStdout(json: boolean | undefined): void {
 }
 
 /** Folders without names that killed processes have left there: each is looked at once. */
-const cleaned = new Set<string>();
+const cleanedFolders = ofRun(() => new Set<string>());
 
 /** Writes a torrent to its target. Only a process that replaces files can leave names behind. */
 export async function writeTorrent(
@@ -194,6 +179,7 @@ export async function writeTorrent(
 ): Promise<void> {
   if (isStdout(target)) return writeBytes(torrent.bencode(), 'torrent');
   const folder = path.dirname(target);
+  const cleaned = cleanedFolders();
   if (options.force && !cleaned.has(folder)) {
     cleaned.add(folder);
     await removeAbandoned(folder);

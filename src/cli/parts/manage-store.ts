@@ -3,12 +3,12 @@ import { untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
-import type { PartStore, StoredObject } from '../../parts/store.ts';
-import { countsOf, type StoredPlan, storedPlans } from '../../parts/stored-plans.ts';
+import { countsOf, type PartStore, type StoredObject, type StoredPlan, storedPlans } from '../../parts/store.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
+import { withoutSecrets } from '../../text/urls.ts';
 import { writeResult } from '../terminal/output.ts';
-import { nameOfStore, storeOf } from './store-of.ts';
+import { storeOf } from './read-plan.ts';
 
 /** The options of `metainfo store ls`. */
 export interface StoreOptions {
@@ -41,7 +41,7 @@ async function openStore(text: string, isNew?: () => void): Promise<OpenStore> {
     isNew();
     return [];
   });
-  return { name: printable(nameOfStore(text)), store, plans };
+  return { name: printable(withoutSecrets(text, /$/)), store, plans };
 }
 
 /** Lists the plans and batches of a store. */
@@ -127,7 +127,8 @@ function ageText(seconds: number): string {
 
 /** Rows of four columns of equal widths; the last two are to the right. */
 function columns(rows: readonly string[][]): string[] {
-  const widths = [0, 1, 2, 3].map((i) => Math.max(...rows.map((row) => (row[i] as string).length)));
+  // A spread of very many rows would exceed the stack.
+  const widths = [0, 1, 2, 3].map((i) => rows.reduce((most, row) => Math.max(most, (row[i] as string).length), 0));
   const cell = (text: string, i: number) => text[i < 2 ? 'padEnd' : 'padStart'](widths[i] as number);
   return rows.map((row) => row.map(cell).join('  '));
 }

@@ -1,7 +1,7 @@
-/** The options of commands that use a queue: its server, the store, and the names of folders. Loads the code of queues. */
+/** The options of commands that use a queue: its server, the store, and the names of folders. */
 import type { Command } from 'commander';
-import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
+import { variable } from '../../platform/node.ts';
 import { collectRoot, type NamedRoot, parsePartSize, parseStore, STORE } from '../options/option-values.ts';
 
 /** The options of every command that sends work to a queue. */
@@ -40,7 +40,7 @@ export interface QueueTarget {
 export function queueOf({ queue: given, root, store, partSize }: QueueingOptions): QueueTarget | null {
   const lonely = root ? '--root' : store !== undefined ? '--store' : partSize !== undefined ? '--part-size' : null;
   // The environment alone sends nothing to other machines.
-  const queue = given ?? (lonely ? process.env['QUEUE_URL'] : undefined);
+  const queue = given ?? (lonely ? variable('QUEUE_URL') : undefined);
   if (!queue) {
     if (lonely) throw invalidArgument(`${lonely} needs a queue: give --queue URL, or set QUEUE_URL in the environment`);
     return null;
@@ -54,24 +54,4 @@ export function queueOf({ queue: given, root, store, partSize }: QueueingOptions
 /** Named folders as an object. */
 export function rootsOf(roots: readonly NamedRoot[]): Record<string, string> {
   return Object.fromEntries(roots.map(({ name, folder }) => [name, folder]));
-}
-
-/** @throws {MetainfoError} `ERR_QUEUE` if bullmq is not installed */
-export function loadQueue(): Promise<typeof import('../../bullmq/index.ts')> {
-  const missing =
-    'Queues need packages that are not installed: npm install bullmq ioredis (or pg for PostgreSQL), beside metainfo.';
-  return installed(import('../../bullmq/index.ts'), ['bullmq', 'ioredis', 'pg'], missing);
-}
-
-/**
- * Waits for a module that needs packages of the user.
- *
- * @param message Says which packages to install.
- * @throws {MetainfoError} `ERR_QUEUE` if one of the packages is not installed
- */
-export function installed<T>(module: Promise<T>, packages: readonly string[], message: string): Promise<T> {
-  return module.catch((cause: Error) => {
-    const [, missing = ''] = /Cannot find (?:module|package) '([^']+)'/.exec(cause.message) ?? [];
-    throw packages.includes(missing) ? new MetainfoError('ERR_QUEUE', message, { cause }) : cause;
-  });
 }

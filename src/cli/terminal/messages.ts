@@ -2,29 +2,19 @@
 import type { Finding } from '../../create/findings/findings.ts';
 import { type Issue, type MetainfoError, optionText, ValidationError } from '../../errors/errors.ts';
 import { exactBytes } from '../../text/format.ts';
+import { FLAG_OF_FIELD } from '../options/key-options.ts';
 import { adviceFor } from './advice.ts';
 
 type Value = string | number | true | null;
 
 /** Options of the library and fields of a draft whose names differ from those of the command in more than letter case. */
 const FLAGS: Readonly<Record<string, string>> = {
-  addTrackers: '--add-tracker',
-  addWebseeds: '--add-webseed',
+  ...FLAG_OF_FIELD,
   announce: '--tracker',
   announceList: '--tracker',
-  collections: '--collection',
-  creationDate: '--date',
   extra: '--set and --unset',
-  httpseeds: '--httpseed',
   infoExtra: '--set and --unset',
   limits: '--limit',
-  nodes: '--node',
-  removeTrackers: '--remove-tracker',
-  removeWebseeds: '--remove-webseed',
-  replaceTrackers: '--replace-tracker',
-  replaceWebseeds: '--replace-webseed',
-  trackers: '--tracker',
-  urlList: '--webseed',
   systemFiles: '--no-system-files',
   version: '-k',
 };

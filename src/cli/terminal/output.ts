@@ -1,12 +1,13 @@
-/** Standard output and standard error: lines, bytes and warnings, safe for closed pipes. */
+/** Standard output and standard error: lines, colors, JSON, bytes and warnings, safe for closed pipes. */
 import { once } from 'node:events';
+import type { Colors } from 'picocolors/types.js';
 import type { Finding } from '../../create/findings/findings.ts';
 import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
-import { printable } from '../../text/printable.ts';
-import { colorsFor } from './colors.ts';
-import { printableJson } from './json.ts';
+import { variable } from '../../platform/node.ts';
+import { escaped, printable } from '../../text/printable.ts';
+import { FAILED, host, ofRun } from '../run.ts';
 import { toPlain } from './messages.ts';
 import { wrapped } from './wrap.ts';
 
@@ -15,35 +16,30 @@ const CHUNK = 65536;
 // Node opens its standard streams on first use, which takes as long as creating a small torrent. So nothing here opens
 // one before there is something to write.
 
-let out: NodeJS.WriteStream | undefined;
-let err: NodeJS.WriteStream | undefined;
-
 /** Why {@link outputClosed} fires. */
 export const CLOSED = 'EPIPE';
 
-const closed = new AbortController();
+const closing = ofRun(() => new AbortController());
 
-/** Fires when standard output is a closed pipe (`metainfo show x | head`): nobody waits for more. */
-export const outputClosed: AbortSignal = closed.signal;
+/** Fires when standard output takes no more, such as a closed pipe (`metainfo show x | head`). */
+export const outputClosed = (): AbortSignal => closing().signal;
 
-/** Standard output. A closed pipe cancels the job without an error; any other write error ends the process with exit code 1. */
-export function stdout(): NodeJS.WriteStream {
-  out ??= process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') closed.abort(CLOSED);
+/** Standard output. A write error cancels the job. It is shown and is a failure, unless the output is a closed pipe. */
+export const stdout: () => NodeJS.WriteStream = ofRun(() =>
+  host().stdout.on('error', (error: NodeJS.ErrnoException) => {
     // Writes that were queued fail too.
-    if (outputClosed.aborted) return;
-    const { code, message } = fromSystemError(error, 'standard output', 'write');
-    stderr().write(`error: ${message} [${code}]\n`);
-    process.exit(1);
-  });
-  return out;
-}
+    if (outputClosed().aborted) return;
+    if (error.code !== 'EPIPE') {
+      const { code, message } = fromSystemError(error, 'standard output', 'write');
+      stderr().write(`error: ${message} [${code}]\n`);
+      host().exitCode = FAILED;
+    }
+    closing().abort(CLOSED);
+  }),
+);
 
 /** Standard error. Write errors are ignored, so the job continues when the terminal or log is closed. */
-export function stderr(): NodeJS.WriteStream {
-  err ??= process.stderr.on('error', () => {});
-  return err;
-}
+export const stderr: () => NodeJS.WriteStream = ofRun(() => host().stderr.on('error', () => {}));
 
 /**
  * Whether to show a progress bar. Opens standard error first, because the library, which draws the bar, does not handle a
@@ -71,10 +67,10 @@ export async function writeLines(lines: Iterable<string>, to = stdout, { wrap = 
   for (const line of lines) {
     text += `${wrap ? fitted(line, to()) : line}\n`;
     if (text.length < CHUNK) continue;
-    await write(text, to());
+    await write(text, to);
     text = '';
   }
-  if (text !== '') await write(text, to());
+  if (text !== '') await write(text, to);
 }
 
 /** Writes the result of a command: with `--json` as one object, otherwise as lines, unless it is quiet. */
@@ -88,10 +84,10 @@ export async function writeResult(
   else if (!quiet) await writeLines(lines, to);
 }
 
-async function write(text: string | Uint8Array, to: NodeJS.WriteStream): Promise<void> {
-  const signal = to === out ? outputClosed : undefined;
+async function write(text: string, to: typeof stdout): Promise<void> {
+  const signal = to === stdout ? outputClosed() : undefined;
   throwIfAborted(signal);
-  if (!to.write(text)) await untilAbort(signal, once(to, 'drain'));
+  if (!to().write(text)) await untilAbort(signal, once(to(), 'drain'));
 }
 
 /**
@@ -103,8 +99,10 @@ async function write(text: string | Uint8Array, to: NodeJS.WriteStream): Promise
 export async function writeBytes(bytes: Uint8Array, what = 'file'): Promise<void> {
   const to = stdout();
   const error = await new Promise((resolve) => to.write(bytes, resolve));
-  // The listener of the stream ends the process for any other error.
-  if (!error || ((error as NodeJS.ErrnoException).code !== 'EPIPE' && !outputClosed.aborted)) return;
+  if (!error) return;
+  const { code } = error as NodeJS.ErrnoException;
+  // The listener of the stream has shown any other error.
+  if (code !== 'EPIPE' && code !== 'ERR_STREAM_DESTROYED') throwIfAborted(outputClosed());
   const message = `standard output was closed before the whole ${what} was written`;
   throw new MetainfoError('ERR_WRITE', message, { cause: error });
 }
@@ -122,4 +120,56 @@ export function warningsOf({ json = false }: { json?: boolean }) {
     stderr().write(`${fitted(line, stderr())}\n`);
   };
   return { list, onWarning };
+}
+
+/** Colors for a terminal; no colors for a pipe or file. */
+export async function colorsFor(stream: NodeJS.WriteStream): Promise<Colors> {
+  // Loaded on demand: picocolors opens standard output of the process when it is loaded.
+  const { default: picocolors } = await import('picocolors');
+  return picocolors.createColors(stream.isTTY === true && !variable('NO_COLOR') && variable('TERM') !== 'dumb');
+}
+
+/**
+ * Formats a value as JSON in which the characters that `printable` escapes are escaped too. It parses to the same value.
+ *
+ * @throws {MetainfoError} `ERR_LIMIT` when the JSON would be longer than a string can be
+ */
+export function printableJson(value: unknown): string {
+  const escape16 = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  try {
+    return escaped(JSON.stringify(value), (char) => char.split('').map(escape16).join(''));
+  } catch (error) {
+    // V8 throws it for a string of more than half a GiB.
+    if (!(error instanceof RangeError)) throw error;
+    throw new MetainfoError('ERR_LIMIT', 'The JSON is longer than a string can be (512 MiB).', { cause: error });
+  }
+}
+
+/** The most items of a kind without `-v`: the wrong folder may have millions of files. */
+const MAX_ITEMS = 20;
+
+/**
+ * The lines of the first items of each kind, and one for each kind that has more.
+ *
+ * @param kind The plural of the items, or of each of them, as in "and 5 more missing files".
+ * @param isAll Whether every item gets its lines, as with `-v`.
+ */
+export function firstLines<T>(
+  items: Iterable<T>,
+  kind: string | ((item: T) => string),
+  isAll: boolean | undefined,
+  linesOf: (item: T) => string | readonly string[],
+): string[] {
+  const limit = isAll ? Infinity : MAX_ITEMS;
+  const counts = new Map<string, number>();
+  const lines: string[] = [];
+  for (const item of items) {
+    const own = typeof kind === 'string' ? kind : kind(item);
+    const count = (counts.get(own) ?? 0) + 1;
+    counts.set(own, count);
+    if (count <= limit) lines.push(...[linesOf(item)].flat());
+  }
+  for (const [own, count] of counts)
+    if (count > limit) lines.push(`… and ${(count - limit).toLocaleString('en')} more ${own} (-v lists all)`);
+  return lines;
 }

@@ -6,6 +6,7 @@ import { onAbort, throwIfAborted } from '../../errors/cancel.ts';
 import { MetainfoError, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
+import { type Host, host } from '../run.ts';
 
 /** The argument for standard input, as in other programs. `./-` is a file. */
 export const STDIN = '-';
@@ -30,17 +31,18 @@ export function requireOneStdin(files: readonly string[]): void {
  * @param example A command line for the hint.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a terminal, `ERR_NOT_A_FILE` for a folder
  */
-export function openStdin(example: string): NodeJS.ReadStream {
+export function openStdin(example: string): Host['stdin'] {
+  const { stdin } = host();
   // Node treats a folder as an empty stream.
-  if (isFolder())
+  if (isFolder(stdin))
     throw new MetainfoError('ERR_NOT_A_FILE', 'standard input: cannot be read, because it is a folder.', {
       path: STDIN,
     });
-  if (process.stdin.isTTY)
+  if (stdin.isTTY)
     throw invalidArgument(
       `Standard input (-) is a terminal: pipe the output of another program to it, as in ${example}`,
     );
-  return process.stdin;
+  return stdin;
 }
 
 /** The input that a command expects on standard input, and an example of it. */
@@ -100,9 +102,9 @@ export async function* inputChunks(file: string, hint: InputHint, signal?: Abort
     throw named(new MetainfoError('ERR_NO_DATA', `${file}: it is empty: pipe ${hint.what} to it.`, { path: file }));
 }
 
-function isFolder(): boolean {
+function isFolder({ fd }: Host['stdin']): boolean {
   try {
-    return fstatSync(0).isDirectory();
+    return fd !== undefined && fstatSync(fd).isDirectory();
   } catch {
     // A closed descriptor is an empty stream.
     return false;

@@ -6,12 +6,12 @@ import { MetainfoError } from '../../errors/errors.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import { type FoundContent, findIndexed, findMoved } from '../../verify/find-moved.ts';
-import type { FolderIndex } from '../../verify/folder-index.ts';
-import { type PlacedContent, placeFound } from '../../verify/place-moved.ts';
+import { type FoundContent, findIndexed, findMoved } from '../../verify/moved/find-moved.ts';
+import type { FolderIndex } from '../../verify/moved/folder-index.ts';
+import { type PlacedContent, placeFound } from '../../verify/moved/place-moved.ts';
 import { type VerifyOptions, verify } from '../../verify/verify.ts';
-import { USAGE } from '../exit.ts';
-import { firstLines } from '../terminal/first-lines.ts';
+import { USAGE } from '../run.ts';
+import { firstLines } from '../terminal/output.ts';
 
 const MODES = ['hard', 'symlink', 'reflink', 'copy'] as const;
 
@@ -20,6 +20,7 @@ export interface FindOptions {
   find?: string[];
   link?: (typeof MODES)[number];
   rename?: boolean;
+  allowUnproven?: boolean;
   verbose?: boolean;
 }
 
@@ -38,15 +39,21 @@ export function findOptions(command: Command): Command {
         .choices(MODES)
         .conflicts('rename'),
     )
-    .option('--rename', 'with --find: move the files that were found to their places');
+    .option('--rename', 'with --find: move the files that were found to their places')
+    .option(
+      '--allow-unproven',
+      'with --link or --rename: also v1 files whose shared pieces are not proven: a client may write into them',
+    );
 }
 
 /** Ends the command if options of a search lack `--find`. */
-export function requireFind(command: Command, { find, link, rename }: FindOptions): void {
+export function requireFind(command: Command, { find, link, rename, allowUnproven }: FindOptions): void {
   if (find === undefined && (link || rename))
     command.error(`error: ${link ? '--link' : '--rename'} needs --find with the folders to look in`, {
       exitCode: USAGE,
     });
+  if (allowUnproven && !link && !rename)
+    command.error('error: --allow-unproven needs --link or --rename', { exitCode: USAGE });
 }
 
 /** The result of a search: files that were found, and those that were put in place. */
@@ -63,7 +70,7 @@ export interface Search extends FoundContent, PlacedContent {
 export async function search(
   torrent: Torrent,
   path: string,
-  { find = [], link, rename = false }: FindOptions,
+  { find = [], link, rename = false, allowUnproven }: FindOptions,
   options: VerifyOptions,
   index: FolderIndex | null = null,
 ): Promise<Search> {
@@ -76,7 +83,7 @@ export async function search(
     const { signal } = options;
     const onPlaced = (one: string) => void done.push(one);
     const how = link === 'hard' ? 'link' : (link ?? 'rename');
-    const { placed, failed } = await placeFound(found, how, { signal, onPlaced }, index?.linked);
+    const { placed, failed } = await placeFound(found, how, { signal, onPlaced, allowUnproven }, index?.linked);
     // The pieces that files share are known to be good only when all of these files are in place.
     const report = placed.length > 0 ? await verify(torrent, path, options) : found.report;
     return { ...found, report, placed, failed, ok: report.ok };
@@ -94,7 +101,7 @@ const verbOf = (link: FindOptions['link'] | undefined): string =>
 /** The fields of `--json`. */
 export function searchJson({ moved, unproven, notFound, skipped, placed, failed, bytesRead }: Search) {
   return {
-    moved: moved.map(({ path, from, also, proof }) => ({ path, from, also, proof })),
+    moved: moved.map(({ path, from, also, proof, content }) => ({ path, from, also, proof, content })),
     unproven,
     notFound,
     skipped: skippedJson(skipped),
@@ -128,11 +135,11 @@ interface MovedFolder {
  */
 function movedFolders(moved: FoundContent['moved'], placed: ReadonlySet<string>): MovedFolder[] {
   const folders = new Map<string, MovedFolder>();
-  for (const { path, from, isShared } of moved) {
+  for (const { path, from, content, isShared } of moved) {
     const [names, own] = [path.split('/'), from.split(nodePath.sep)];
     let same = 0;
     while (same < names.length && names.at(-1 - same) === own.at(-1 - same)) same += 1;
-    if (same === 0 || isShared) continue;
+    if (same === 0 || isShared || content !== 'proven') continue;
     const to = names.slice(0, names.length - same).join('/');
     const place = own.slice(0, own.length - same).join(nodePath.sep);
     const key = JSON.stringify([to, place, placed.has(path)]);
@@ -147,6 +154,15 @@ function movedFolders(moved: FoundContent['moved'], placed: ReadonlySet<string>)
 export function foldersFound({ moved, placed }: Search): ReadonlySet<string> {
   return new Set(movedFolders(moved, new Set(placed)).flatMap(({ paths }) => paths));
 }
+
+const COPIES = '--link=reflink or --link=copy';
+
+/** The end of the line of a file that was found, by how much of it is proven. */
+const DOUBTS = {
+  proven: '',
+  unproven: `, not proven in a piece that it shares (${COPIES})`,
+  contradicted: `, differs in a piece that it shares (${COPIES})`,
+};
 
 /** The lines for people. */
 export function searchLines(
@@ -169,8 +185,8 @@ export function searchLines(
       if (!done.has(first)) return line('green', 'moved', `${place} found as ${from}/ ${files}`);
       return line('green', verb(first), `${from}/ → ${place} ${files}`);
     }),
-    ...firstLines(single, 'files that were found', verbose, ({ path, from, also }) => [
-      line('green', verb(path), `${from} → ${path}`),
+    ...firstLines(single, 'files that were found', verbose, ({ path, from, also, content }) => [
+      line('green', verb(path), `${from} → ${path}${done.has(path) ? '' : DOUBTS[content]}`),
       ...firstLines(also, 'places', verbose, (other) => line('dim', '  also at', other)),
     ]),
   ];
@@ -181,7 +197,11 @@ export function searchLines(
   });
   const absent = firstLines(notFound, 'files that were not found', verbose, (path) => line('red', 'not found', path));
   const failures = firstLines(failed, 'failures', verbose, ({ path, error }) =>
-    line('red', 'failed', `${path}: ${error.message}`),
+    line(
+      'red',
+      'failed',
+      `${path}: ${error.code === 'ERR_UNPROVEN' ? error.message.replace(/\.$/, ` (${COPIES}).`) : error.message}`,
+    ),
   );
   // They matter only if something is still missing.
   const unseen = unproven.length + notFound.length > 0 ? skipped : [];
@@ -199,11 +219,17 @@ export function skippedLines(skipped: FoundContent['skipped'], verbose: boolean 
 /**
  * Says how to put files in place, or how to verify symlinks later.
  *
- * @param moved The number of files that were found, without those that could not be put in place.
+ * @param moved The number of files that these options put in place: see {@link placeable}.
  */
 export function placeHint(moved: number, { link, rename }: FindOptions, colors: Colors): string[] {
   if (moved <= 0 || rename || (link && link !== 'symlink')) return [];
   return link
     ? [colors.dim('To verify symlinks that lead out of the folder, add --follow-outside.')]
     : [colors.dim('To put them in place, add --link (hard links) or --rename.')];
+}
+
+/** The number of files that were put in place, or that links can put in place. */
+export function placeable({ moved, placed }: Search, { link, rename }: FindOptions): number {
+  const isPlaced = new Set(placed);
+  return moved.filter(({ path, content }) => (link || rename ? isPlaced.has(path) : content === 'proven')).length;
 }

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { DEFAULT_LIMITS } from '../../bencode/limits.ts';
 import { requireNoInput } from '../../disk/output-not-input.ts';
 import { readWithin } from '../../disk/read-file.ts';
-import { exists, outputExists, writeWhole } from '../../disk/write-file.ts';
+import { exists, requireOutput, writeWhole } from '../../disk/write-file.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
@@ -13,8 +13,8 @@ import { printable } from '../../text/printable.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { type ResumeClient, resumePlaceOf } from '../../verify/resume/place.ts';
 import { resumeData } from '../../verify/resume/resume-data.ts';
-import { USAGE } from '../exit.ts';
 import { isFolder, isStdout, realFolder } from '../options/target.ts';
+import { USAGE } from '../run.ts';
 
 /** The options of resume data. */
 export interface ResumeOptions {
@@ -82,7 +82,7 @@ export async function resumeTarget(
   const files = await outputFiles(names, output);
   for (const file of files) {
     await realFolder(file);
-    if (!force && (await exists(file))) throw outputExists(file);
+    if (!force) await requireOutput(file);
     if (client === 'rtorrent') await requireNoSessionData(file);
     await requireNoInput(file, { withLength: (length) => contentFiles.filter((one) => one.length === length) });
   }

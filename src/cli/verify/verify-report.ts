@@ -4,7 +4,7 @@ import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { OUTSIDE } from '../../verify/match-files.ts';
 import { factsOf, type VerifiedFile, type VerifyReport } from '../../verify/report.ts';
-import { firstLines } from '../terminal/first-lines.ts';
+import { firstLines } from '../terminal/output.ts';
 
 /** The parts of a report that are shown. */
 export interface ShownReport {
@@ -52,7 +52,7 @@ export function reportLines(
     ...(report.ok ? [] : [mapOf(report, colors)]),
     ...lines,
     ...extraLines(report.extraFiles, colors, { verbose }),
-    `${printable(name)}: ${verdict}; ${isSample ? sampleOf(report) : shareOf(report)} in ${files}`,
+    `${printable(name)}: ${verdict}; ${isSample ? sampleOf(report) : shareOf(report)} in ${files}${cachedOf(report)}`,
   ];
 }
 
@@ -65,6 +65,9 @@ function shareOf({ goodBytes, totalSize }: VerifyReport): string {
   const share = totalSize > 0 ? Math.floor((goodBytes / totalSize) * 1000) / 10 : 100;
   return `${share} % of ${formatBytes(totalSize)}`;
 }
+
+const cachedOf = ({ cachedBytes = 0 }: VerifyReport): string =>
+  cachedBytes > 0 ? `; ${formatBytes(cachedBytes)} taken from the cache` : '';
 
 /** With `--fast`, pieces that were not read count as good, so there is no share of good bytes. */
 function sampleOf({ sampledPieces, sampledBytes, totalSize }: VerifyReport): string {

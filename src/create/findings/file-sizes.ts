@@ -1,5 +1,5 @@
 /** Measures the files of a torrent, its v1 file list and its v2 file tree; for many files, on a native thread (native/core/table/file_encoder.cc). */
-import { tableResult } from '../../hash/table-jobs.ts';
+import { tableResult } from '../../hash/addon.ts';
 import { type FileTable, pathBytes, type TableFile } from '../../layout/file-table.ts';
 import { isNamedLikePad, isPadFile } from '../../layout/padding.ts';
 import type { FileItem } from '../../model/file-item.ts';

@@ -1,8 +1,7 @@
 /** Measures how fast an engine hashes from memory. */
 import { defaultEngine } from '../../hash/default-engine.ts';
-import { isOwnEngine } from '../../hash/engine.ts';
+import { hashedHere, isOwnEngine } from '../../hash/engine.ts';
 import { checkedResources } from '../../hash/hash-request.ts';
-import { hashedHere } from '../../hash/hashed-here.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import type { GenerateOptions } from '../options.ts';
 

@@ -2,8 +2,7 @@
 import { optionText, shown } from '../../errors/errors.ts';
 import { type FileTable, pathsAt, type TableFile } from '../../layout/file-table.ts';
 import { libtorrentName } from '../../layout/libtorrent-names.ts';
-import { nameKey } from '../../layout/safe-path.ts';
-import { windowsProblem } from '../../layout/windows-names.ts';
+import { nameKey, windowsProblem } from '../../layout/safe-path.ts';
 import { nextRound, utf8Length } from '../../platform/node.ts';
 import { orderFiles } from '../order-files.ts';
 import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
@@ -58,7 +57,7 @@ export async function nameFindings<File extends TableFile>(
       const other = names.get(key);
       if (other === undefined) names.set(key, name);
       // Two files with one path are an error of its own.
-      else if (other !== name) found.addSimilar(path.slice(0, depth), other, name);
+      else if (other !== name) found.addSimilar(path, depth, other);
     }
     before = path;
   }
@@ -87,13 +86,16 @@ const NFC = { normalize: 'nfc' } as const;
 class NameFindings {
   readonly #findings: Partial<Record<keyof typeof CODES, { first: Finding[]; count: number }>> = {};
 
-  /** @param message Called with the path as it is shown, if the finding is listed. */
-  #add(code: keyof typeof CODES, parts: readonly string[], message: (shown: string) => string): void {
+  /**
+   * @param depth The last component of the path that the finding is about.
+   * @param message Called with the path as it is shown, if the finding is listed.
+   */
+  #add(code: keyof typeof CODES, all: readonly string[], depth: number, message: (shown: string) => string): void {
     this.#findings[code] ??= { first: [], count: 0 };
     const found = this.#findings[code];
     found.count += 1;
     if (found.count > MAX_LISTED) return;
-    const path = parts.join('/');
+    const path = all.slice(0, depth + 1).join('/');
     const [, advice] = CODES[code];
     const finding = warning(code, path, message(shownPath(path)), { advice, option: { exclude: true } });
     found.first.push(code === 'unicode_form' ? { ...finding, severity: 'hint', option: NFC } : finding);
@@ -107,37 +109,43 @@ class NameFindings {
     if (!problem && isShort && /^[ -~]*$/.test(name)) return;
     const bytes = isShort ? 0 : utf8Length(name);
     const changed = libtorrentName(name);
-    const path = all.slice(0, depth + 1);
     if (changed !== name)
       this.#add(
         'client_name',
-        path,
+        all,
+        depth,
         (is) => `libtorrent (qBittorrent, Deluge) looks for ${shown(changed)} in place of ${is}, and does not find it.`,
       );
     if (name !== name.normalize('NFC'))
       this.#add(
         'unicode_form',
-        path,
+        all,
+        depth,
         (is) => `${is} is decomposed, as macOS writes names: other systems have another name.`,
       );
-    if (problem) this.#add('windows_name', path, (is) => `Windows cannot store ${is}: the name ${problem}.`);
+    if (problem) this.#add('windows_name', all, depth, (is) => `Windows cannot store ${is}: the name ${problem}.`);
     if (bytes <= MAX_NAME_BYTES) return;
     const limit = `most file systems store at most ${MAX_NAME_BYTES}`;
-    this.#add('long_name', path, (is) => `The name of ${is} has ${bytes} bytes: ${limit}.`);
+    this.#add('long_name', all, depth, (is) => `The name of ${is} has ${bytes} bytes: ${limit}.`);
   }
 
   /** @param units UTF-16 units of the path with the name of the torrent. */
   checkLength(path: readonly string[], units: number): void {
     if (units <= MAX_PATH_UNITS) return;
     const limit = `Windows programs support ${MAX_PATH_UNITS} by default`;
-    this.#add('long_path', path, (is) => `${is} and the folder of the torrent have ${units} characters: ${limit}.`);
+    this.#add(
+      'long_path',
+      path,
+      path.length - 1,
+      (is) => `${is} and the folder of the torrent have ${units} characters: ${limit}.`,
+    );
   }
 
   /** Adds two names in one folder that some systems take for one. */
-  addSimilar(folder: readonly string[], before: string, name: string): void {
-    this.#add('similar_names', [...folder, name], (is) => {
-      const other = shownPath([...folder, before].join('/'));
-      return `${other} and ${is} differ only in ${difference(before, name)}: some systems store only one of them.`;
+  addSimilar(path: readonly string[], depth: number, before: string): void {
+    this.#add('similar_names', path, depth, (is) => {
+      const other = shownPath([...path.slice(0, depth), before].join('/'));
+      return `${other} and ${is} differ only in ${difference(before, path[depth] as string)}: some systems store only one of them.`;
     });
   }
 

@@ -1,22 +1,18 @@
 /** Describes the layout of a torrent as plain data: everything that can be known before a byte of content is read. */
-import type { LeftOutReason } from '../../disk/scan.ts';
 import { type AdviceByCode, DISK_ADVICE, type Problem } from '../../disk/scan-problems.ts';
-import { throwIfAborted } from '../../errors/cancel.ts';
-import type { MetainfoErrorCode } from '../../errors/codes.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import type { Checked } from '../../errors/guard.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
+import { sourceFiles } from '../../sources/sources.ts';
 import type { Draft } from '../draft-fields.ts';
-import { type ReusePlan, reusePlan } from '../hash-unknown.ts';
+import { type ReusePlan, reusePlan } from '../known/known.ts';
 import type { GenerateOptions } from '../options.ts';
-import { sourceFiles } from '../sources/sources.ts';
-import { checkVersion, hasAllSizes, type LayoutOptions, layOutTorrent, type TorrentLayout } from '../torrent-layout.ts';
-import { clientFindings } from './client-findings.ts';
+import { checkVersion, hasAllSizes, type TriedLayout, tryLayOut } from '../torrent-layout.ts';
 import type { Finding } from './findings.ts';
 import { hashRate } from './hash-rate.ts';
 import { nameFindings } from './name-findings.ts';
 import { limitFindings } from './reader-limits.ts';
-import { type LeftOut, nodeFindings } from './scan-findings.ts';
+import { nodeFindings } from './scan-findings.ts';
 import { SizesOf } from './torrent-sizes.ts';
 import { trackerFindings } from './tracker-findings.ts';
 
@@ -54,63 +50,18 @@ export interface PlanReport {
   findings: Finding[];
 }
 
-/** Errors about the caller's arguments or a cancelled job: {@link describeLayout} throws them. */
-const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
-  'ERR_ABORTED',
-  'ERR_INTERNAL',
-  'ERR_INVALID_ARGUMENT',
-  'ERR_KERNEL',
-  'ERR_NO_MEMORY',
-  'ERR_VALIDATION',
-]);
-
-/** @internal A described layout, and the problems that its findings come from. */
-export interface DescribedLayout {
-  description: PlanReport;
-  /** The layout for {@link hashLayout}; null if the files could not be listed. */
-  layout: TorrentLayout | null;
-  /** The problems that make the creation fail. */
-  problems: readonly Problem[];
-}
-
-/**
- * @internal Lays out a torrent and describes the layout.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a finding
- */
-export async function describeLayout(draft: Draft, options: Omit<LayoutOptions, 'problems'>): Promise<DescribedLayout> {
-  const found: Problem[] = [];
-  const leftOut: LeftOut[] = [];
-  const problems = {
-    onProblem: (error: MetainfoError, { canExclude }: Pick<Problem, 'canExclude'>) =>
-      void found.push({ error, canExclude }),
-    onLeftOut: (path: string, reason: LeftOutReason) => void leftOut.push({ path, reason }),
-  };
-  const version = checkVersion(options.version);
-  const layout = await layOutTorrent(draft, { ...options, problems }).catch((error: unknown) => {
-    if (!(error instanceof MetainfoError) || THROWN.has(error.code)) throw error;
-    found.push({ error, canExclude: false });
-    return null;
-  });
-  throwIfAborted(options.signal);
-  // Folders list their entries in an order of their own.
-  leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const description = await describe({ draft, layout, problems: found, leftOut }, version);
-  description.reuse = await reusePlan(layout, options);
-  return { description, layout, problems: found };
-}
-
-/** @internal The description of a layout. May add a problem that it finds. */
-export async function describe(
-  { draft, layout, problems, leftOut }: Omit<Known, 'sizes'>,
-  version: TorrentVersion,
+/** @internal Describes a layout, or what is known without one. May add a problem that it finds. */
+export async function describeLayout(
+  draft: Draft,
+  { layout, problems, leftOut }: TriedLayout,
+  options: Checked<GenerateOptions>,
 ): Promise<PlanReport> {
   const sized = layout && hasAllSizes(layout) && layout.files.length > 0 ? layout : null;
   const measured = sized && new SizesOf(sized);
-  const findings = await findingsOf({ draft, layout, sizes: measured, problems, leftOut });
+  const findings = await findingsOf(draft, { layout, problems, leftOut }, measured);
   const estimate = await measured?.torrent();
   return {
-    version,
+    version: checkVersion(options.version),
     name: draft.info.name ?? null,
     pathRoot: draft.fields.sources && !draft.fields.paths ? null : draft.pathRoot,
     files: layout?.files.length ?? 0,
@@ -123,7 +74,7 @@ export async function describe(
     bytesPerSecond: null,
     seconds: null,
     leftOut: leftOut.slice(0, MAX_LEFT_OUT).map(({ path }) => path),
-    reuse: null,
+    reuse: await reusePlan(layout, options),
     findings,
   };
 }
@@ -131,13 +82,14 @@ export async function describe(
 /**
  * @internal The layout of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
  *
- * @throws {MetainfoError} as {@link describeLayout}
+ * @throws {MetainfoError} as {@link tryLayOut}
  */
 export async function planOf(draft: Draft, options: Checked<GenerateOptions>): Promise<PlanReport> {
   const sources = sourceFiles(draft.fields.sources ?? []);
-  const { description, layout } = await describeLayout(draft, { ...options, sources });
+  const tried = await tryLayOut(draft, { ...options, sources });
+  const description = await describeLayout(draft, tried, options);
   const { totalSize } = description;
-  if (!layout || layout.files.totalLength === 0) return description;
+  if (!tried.layout || tried.layout.files.totalLength === 0) return description;
   const bytesPerSecond = await hashRate(description.version, options);
   const seconds = totalSize === null || bytesPerSecond === null ? null : totalSize / bytesPerSecond;
   return { ...description, bytesPerSecond, seconds };
@@ -147,17 +99,12 @@ const MAX_LEFT_OUT = 1000;
 
 const RANKS = { error: 0, warning: 1, hint: 2 } as const;
 
-interface Known {
-  draft: Draft;
-  /** Null if the files could not be listed. */
-  layout: TorrentLayout | null;
-  /** Null if a size is unknown, or there are no files. */
-  sizes: SizesOf | null;
-  problems: Problem[];
-  leftOut: readonly LeftOut[];
-}
-
-async function findingsOf({ draft, layout, sizes, problems, leftOut }: Known): Promise<Finding[]> {
+/** @param sizes Null if a size is unknown, or there are no files. */
+async function findingsOf(
+  draft: Draft,
+  { layout, problems, leftOut }: TriedLayout,
+  sizes: SizesOf | null,
+): Promise<Finding[]> {
   const warnings = sizes ? await warningFindings(sizes, problems) : [];
   const names = layout ? await nameFindings(layout.files, layout.name, layout.isSingleFile) : [];
   const errors = problems.map(({ error }) => findingOfError(error));
@@ -195,4 +142,25 @@ export function findingOfError({ code, message, path, option: named }: MetainfoE
   const option = isName ? named : (named ?? advised);
   const advice = isName ? 'Choose another name.' : usual;
   return { code, severity: 'error', path: path ?? null, message, advice, ...(option && { option }) };
+}
+
+/** The clients that cannot read a version, and what to do about them. All of them read v1. */
+const CLIENTS: Readonly<Record<TorrentVersion, readonly [message: string, advice: string] | null>> = {
+  v1: null,
+  v2: [
+    'rtorrent, Transmission, aria2 and WebTorrent do not support v2 torrents.',
+    'Make a hybrid, or make a v1 torrent, if such clients must read it.',
+  ],
+  hybrid: [
+    'Transmission 3 cannot parse a hybrid torrent, and aria2 1.36 computes a wrong infohash for one.',
+    'Make a v1 torrent if such clients must read it.',
+  ],
+};
+
+/** One hint at the clients that cannot read a torrent of a version; nothing for v1. */
+export function clientFindings(version: TorrentVersion): Finding[] {
+  const client = CLIENTS[version];
+  if (!client) return [];
+  const [message, advice] = client;
+  return [{ code: 'old_clients', severity: 'hint', path: null, message, advice, option: { version: 'v1' } }];
 }

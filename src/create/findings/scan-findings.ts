@@ -6,18 +6,17 @@ import { isSystemFile, strayKind } from '../../disk/entry-names.ts';
 import type { LeftOutReason } from '../../disk/scan.ts';
 import { shown } from '../../errors/errors.ts';
 import { type FileTable, pathsAt } from '../../layout/file-table.ts';
+import { PathPrefixes } from '../../layout/path-prefixes.ts';
 import { nextRound } from '../../platform/node.ts';
 import type { Draft } from '../draft-fields.ts';
 import type { LaidOutFile, TorrentLayout } from '../torrent-layout.ts';
 import { SeasonPacks } from './episode-findings.ts';
 import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
-import { personalFindings } from './personal-trackers.ts';
+import { personalFindings, secretFindings } from './secret-findings.ts';
 import { trackersOf } from './tracker-findings.ts';
 
 /** Files that are checked before the event loop runs again: it takes a few milliseconds. */
 const FILES_PER_SLICE = 2048;
-
-export { personalFindings };
 
 /**
  * The findings about the files of a layout, the entries that were left out and the keys in trackers.
@@ -25,7 +24,7 @@ export { personalFindings };
  * @param layout Null if the files could not be listed.
  */
 export async function nodeFindings(
-  { fields, info }: Draft,
+  { fields, info }: Pick<Draft, 'fields' | 'info'>,
   layout: TorrentLayout | null,
   leftOut: readonly LeftOut[],
 ): Promise<Finding[]> {
@@ -35,6 +34,7 @@ export async function nodeFindings(
   const isAlwaysLeftOut = ({ path, reason }: LeftOut) => reason !== 'system' || isSystemFile(nameOf(path));
   return [
     ...personalFindings(info.private, trackersOf(fields)),
+    ...secretFindings({ fields, info }, layout),
     ...links,
     ...ofFiles,
     ...entryFindings(leftOut.filter(isAlwaysLeftOut)),
@@ -80,10 +80,11 @@ export function linkFindings(files: FileTable<LaidOutFile>): Finding[] {
   const links = new Map<string, string>();
   for (const { path, symlinkPath } of files) if (symlinkPath) links.set(path.join('/'), symlinkPath.join('/'));
   if (links.size === 0) return [];
-  const targets = new Map([...links.keys()].map((link) => [link, resolved(link, links)]));
+  const places = new PathPrefixes(links.keys());
+  const targets = new Map([...links.keys()].map((link) => [link, resolved(link, links, places)]));
   const wanted = new Set(targets.values());
-  for (const { path } of files)
-    for (let depth = path.length; depth > 0; depth -= 1) wanted.delete(path.slice(0, depth).join('/'));
+  const prefixes = new PathPrefixes(wanted);
+  for (const { path } of files) for (const prefix of prefixes.of(path.join('/'))) wanted.delete(prefix);
   const lost = [...targets].filter(([, target]) => wanted.has(target));
   const findings = lost.slice(0, MAX_LISTED).map(([link, target]) => {
     const message = `The stored link ${shown(link)} leads to ${shown(target)}, which the torrent does not have.`;
@@ -93,23 +94,14 @@ export function linkFindings(files: FileTable<LaidOutFile>): Finding[] {
 }
 
 /** Where a link leads to, through all other links. */
-function resolved(link: string, links: ReadonlyMap<string, string>): string {
+function resolved(link: string, links: ReadonlyMap<string, string>, places: PathPrefixes): string {
   let path = links.get(link) as string;
   for (let followed = 0; followed < MAX_LINKS; followed += 1) {
-    const through = linkIn(path, links);
-    if (through === null) return path;
+    const through = [...places.of(path)].at(-1);
+    if (through === undefined) return path;
     path = `${links.get(through)}${path.slice(through.length)}`;
   }
   return path;
-}
-
-/** The first link in a path: the path itself, or a folder above it. */
-function linkIn(path: string, links: ReadonlyMap<string, string>): string | null {
-  for (let end = path.indexOf('/'); ; end = path.indexOf('/', end + 1)) {
-    const start = end < 0 ? path : path.slice(0, end);
-    if (links.has(start)) return start;
-    if (end < 0) return null;
-  }
 }
 
 /** The most names that a message lists. */
@@ -134,6 +126,13 @@ const LEFT_OUT: Record<LeftOutReason, About> = {
   },
   link: { code: 'left_out', severity: 'hint', what: 'that are symbolic links', advice: '' },
   hidden: { code: 'left_out', severity: 'hint', what: 'with hidden names', advice: '' },
+  torrent: {
+    code: 'torrent_files',
+    severity: 'hint',
+    what: 'named like torrents, which may have passkeys of trackers,',
+    advice: 'Use include to add them.',
+    option: { include: null },
+  },
   unfinished: {
     code: 'unfinished_files',
     severity: 'hint',

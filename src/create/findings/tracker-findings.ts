@@ -1,6 +1,6 @@
 /** Finds trackers, webseeds, DHT nodes and an update URL of a draft that cannot work. */
 import { shown } from '../../errors/errors.ts';
-import { storedUrl, urlKey } from '../../text/urls.ts';
+import { isUrl, shownUrl, storedUrl, urlKey } from '../../text/urls.ts';
 import type { Draft } from '../draft-fields.ts';
 import { type Finding, warning } from './findings.ts';
 
@@ -39,28 +39,30 @@ type Problem = readonly [problem: string, advice: string];
 
 function urlFindings(url: string, { code, noun, schemes }: UrlList): Finding[] {
   const text = storedUrl(url);
-  const problem = problemOf(text, noun, schemes);
-  if (!URL.canParse(url)) {
+  const problem = urlProblem(text, noun, schemes);
+  if (!isUrl(url)) {
     const [what, advice] = problem ?? ['is not a URL', 'Check its host and port.'];
     const message = `The ${noun} ${shown(url)} ${what}.`;
-    return [{ code: 'ERR_VALIDATION', severity: 'error', path: url, message, advice }];
+    return [{ code: 'ERR_VALIDATION', severity: 'error', path: shownUrl(url), message, advice }];
   }
   const problems: Problem[] = problem ? [problem] : [];
   if (url.trim() !== url) problems.push(['has whitespace around it', 'The torrent has it without.']);
   if (!problem && url.trim() !== text) problems.push(['has blanks', 'The torrent has %20 for each of them.']);
-  return problems.map(([what, advice]) => warning(code, url, `The ${noun} ${shown(url)} ${what}.`, { advice }));
+  return problems.map(([what, advice]) =>
+    warning(code, shownUrl(url), `The ${noun} ${shown(url)} ${what}.`, { advice }),
+  );
 }
 
 const SCHEME = /^([a-z][a-z\d+.-]*):(\/\/)?/i;
 
 /** The first problem of a URL that has no whitespace around it. */
-function problemOf(url: string, noun: string, schemes: readonly string[]): Problem | null {
+function urlProblem(url: string, noun: string, schemes: readonly string[]): Problem | null {
   if (url === '') return ['is empty', 'Leave it out.'];
   if (holdsSeveral(url, noun)) return ['is more than one URL', 'Give each URL by itself.'];
   const [start = '', scheme = '', slashes] = SCHEME.exec(url) ?? [];
   const known = schemes.includes(scheme.toLowerCase());
   if (!slashes && !known && !isOtherScheme(scheme, url.slice(start.length)))
-    return ['has no scheme', `Write it as ${schemes[0]}://${url.replace(/^\/+/, '').slice(0, 80)}.`];
+    return ['has no scheme', `Write it as ${shownUrl(`${schemes[0]}://${url.replace(/^\/+/, '')}`).slice(0, 80)}.`];
   if (!known) return [`has the unknown scheme ${scheme}`, `Use one of these: ${schemes.join(', ')}.`];
   const authority = /^[^/?#]*/.exec(url.slice(start.length))?.[0] ?? '';
   const address = authority.slice(authority.lastIndexOf('@') + 1);
@@ -91,8 +93,19 @@ function duplicates({ code, noun, urls }: UrlList): Finding[] {
     const isNew = seen.size < seen.add(urlKey(url)).size;
     if (isNew) return [];
     const message = `The ${noun} ${shown(url)} is given twice.`;
-    return [warning(noun === 'tracker' ? 'duplicate_tracker' : code, url, message, { advice: 'Give it once.' })];
+    return [
+      warning(noun === 'tracker' ? 'duplicate_tracker' : code, shownUrl(url), message, { advice: 'Give it once.' }),
+    ];
   });
+}
+
+/** Warns of the magnet link of a private torrent. */
+export function magnetFindings(isPrivate: boolean | null | undefined): Finding[] {
+  const message =
+    'The torrent is private, but its magnet link may have a passkey, and clients ask the DHT for the torrent before they know that.';
+  return isPrivate
+    ? [warning('private_magnet', null, message, { advice: 'Give others the torrent file instead.' })]
+    : [];
 }
 
 /** Finds the trackers and nodes that a private torrent lacks or cannot use. */

@@ -19,17 +19,23 @@ export interface WarningOptions {
 /**
  * @internal Warns about everything that readers and clients refuse.
  *
+ * @param others Further warnings.
  * @throws {MetainfoError} `ERR_NAME` for a file tree that is too deep for any reader
  * @throws the error of `onWarning`
  */
-export async function warn(shape: TorrentShape, { onWarning = emit }: WarningOptions): Promise<void> {
-  for (const warning of await limitFindings(new SizesOf(shape))) await onWarning(warning);
+export async function warn(
+  shape: TorrentShape,
+  { onWarning = emit }: WarningOptions,
+  others: readonly Finding[] = [],
+): Promise<void> {
+  for (const warning of [...(await limitFindings(new SizesOf(shape))), ...others]) await onWarning(warning);
 }
 
 /** A server that makes many torrents gets one warning of each kind. */
 const emitted = new Set<Finding['code']>();
 
-function emit({ code, message, advice }: Finding): void {
+/** @internal The default of `onWarning`. */
+export function emit({ code, message, advice }: Finding): void {
   if (emitted.has(code)) return;
   emitted.add(code);
   // Node prints warnings raw, and file names may hold terminal escapes.

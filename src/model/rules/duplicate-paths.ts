@@ -1,7 +1,7 @@
 /** The rules of paths: no two files may have the same one. */
 import { shown } from '../../errors/errors.ts';
 import type { FileItem } from '../file-item.ts';
-import type { FlatFile } from '../flat-tree.ts';
+import type { FlatFile } from '../lazy/flat-tree.ts';
 import type { Subject } from './subject.ts';
 
 /** Folders looked at above each file, more than any file system has: a path may have a million components. */

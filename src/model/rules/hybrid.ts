@@ -2,7 +2,7 @@
 import { shown } from '../../errors/errors.ts';
 import { firstMispadded, firstUnaligned, isNamedLikePad } from '../../layout/padding.ts';
 import { type FileItem, v1Files } from '../file-item.ts';
-import type { FlatFile } from '../flat-tree.ts';
+import type { FlatFile } from '../lazy/flat-tree.ts';
 import type { Subject } from './subject.ts';
 
 /**

@@ -3,8 +3,8 @@ import { shown, toHex } from '../../errors/errors.ts';
 import { layerRoots } from '../../hash/merkle.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../../layout/piece-length.ts';
 import { hexBytes, latin1Text } from '../../platform/node.ts';
-import type { FlatFile } from '../flat-tree.ts';
 import { HashList } from '../hash-list.ts';
+import type { FlatFile } from '../lazy/flat-tree.ts';
 import { pathOfLeaf, type Subject } from './subject.ts';
 
 /** A file with content must have a pieces root, an empty file must not. Symbolic links have no content. */

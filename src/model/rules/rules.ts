@@ -9,13 +9,13 @@ import { INFO } from '../codec.ts';
 import { v1Files } from '../file-item.ts';
 import { HYBRID_FIELDS, V1_FIELDS, V2_FIELDS } from '../info-fields.ts';
 import type { Issues } from '../issues.ts';
+import { LIBTORRENT_MAX_LENGTH, LIBTORRENT_MAX_PIECE_LENGTH, LIBTORRENT_MAX_PIECES } from '../limits.ts';
 import { fits, sparse } from '../primitives.ts';
 import { duplicatePaths, libtorrentRenames } from './duplicate-paths.ts';
 import { v1V2FilesMatch } from './hybrid.ts';
 import { pieceLayersIfV2, piecesLayersCorrect, piecesRoots } from './layers.ts';
-import { libtorrentSizes, maxPieceLength } from './libtorrent-limits.ts';
 import { expectedNPieces, padfileAlignment, padPath } from './pieces.ts';
-import { type Subject, totalLength } from './subject.ts';
+import { pathOfLeaf, type Subject, totalLength } from './subject.ts';
 
 type Rule = (subject: Subject) => void;
 
@@ -207,4 +207,31 @@ export function notEmpty({ version, info, isPad, flat, issues }: Subject): void 
   const got = files.length === 0 ? 'no files' : 'only empty files';
   if (total === 0) issues.add('empty_torrent', ['info'], `expected content, got ${got}`);
   if (!Number.isSafeInteger(total)) issues.add('too_large', ['info'], 'expected at most 2^53 bytes in all, got more');
+}
+
+/** In compat, sizes beyond those that libtorrent loads are errors. */
+function libtorrentSizes({ version, info, flat, issues }: Subject): void {
+  if (!issues.compat) return;
+  const check = (bytes: number, pathOf: () => (string | number)[]) => {
+    const message = () => `expected at most ${LIBTORRENT_MAX_LENGTH}, got ${bytes}`;
+    if (bytes > LIBTORRENT_MAX_LENGTH) issues.add('too_large', pathOf, message);
+  };
+  for (const [i, file] of (info.files ?? []).entries()) check(file.length, () => ['info', 'files', i, 'length']);
+  for (const file of flat ?? []) check(file.length, () => [...pathOfLeaf(file), 'length']);
+  if (version !== 'v2') check(info.length ?? 0, () => ['info', 'length']);
+  const length = info.pieceLength ?? 0;
+  const files = version === 'v1' || !flat ? v1Files(info) : flat;
+  const count = (file: { length: number }) => Math.ceil(file.length / length);
+  const pieces =
+    version === 'v1' ? (info.pieces?.length ?? 0) : (files ?? []).reduce((all, file) => all + count(file), 0);
+  if (length > 0 && pieces > LIBTORRENT_MAX_PIECES) {
+    issues.add('too_large', ['info'], `expected at most ${LIBTORRENT_MAX_PIECES} pieces, got ${pieces}`);
+  }
+}
+
+/** Longer pieces are valid by BEP 3, but libtorrent refuses them. */
+function maxPieceLength({ info, issues }: Subject): void {
+  if (info.pieceLength == null || info.pieceLength <= LIBTORRENT_MAX_PIECE_LENGTH) return;
+  const message = `expected at most ${LIBTORRENT_MAX_PIECE_LENGTH}, the longest that libtorrent loads, got ${info.pieceLength}`;
+  issues.add('piece_length', ['info', 'piece length'], message, issues.rules.refusedByLibtorrent);
 }

@@ -2,9 +2,9 @@
 import { toKey } from '../../bencode/value.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import type { FileItem } from '../file-item.ts';
-import type { FlatFile } from '../flat-tree.ts';
 import type { InfoDictHybridCreate } from '../info-dict.ts';
 import type { Issues } from '../issues.ts';
+import type { FlatFile } from '../lazy/flat-tree.ts';
 import type { PieceLayers } from '../piece-layers.ts';
 import type { ValidationContext } from '../profile.ts';
 

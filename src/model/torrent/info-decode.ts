@@ -6,11 +6,11 @@ import { INFO, INFO_UTF8 } from '../codec.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { decodeFields } from '../field.ts';
 import { withUtf8Name } from '../file-fields.ts';
-import { type FlatFile, unflattenTree } from '../flat-tree.ts';
 import type { InfoDictHybridCreate } from '../info-dict.ts';
 import { HYBRID_FIELDS, nullsOf, V1_FIELDS, V2_FIELDS } from '../info-fields.ts';
 import type { Issues } from '../issues.ts';
-import { defineLazy } from '../lazy.ts';
+import { type FlatFile, unflattenTree } from '../lazy/flat-tree.ts';
+import { defineLazy } from '../lazy/lazy.ts';
 import { readOnly } from '../read-only.ts';
 
 /** An info dictionary whose file tree is still flat. */

@@ -1,6 +1,6 @@
 /** Decodes the fields of a torrent beside `info`: trackers, comment, piece layers and so on. */
 import type { BencodeMap } from '../../bencode/value.ts';
-import { TORRENT, TORRENT_V1 } from '../codec.ts';
+import { INFO, TORRENT, TORRENT_V1 } from '../codec.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { decodeFields, type Field } from '../field.ts';
 import type { Issues } from '../issues.ts';
@@ -19,15 +19,27 @@ const TOP_LEVEL = { ...TORRENT, info: skipped('info') };
 const TOP_LEVEL_V1 = { ...TORRENT_V1, info: TOP_LEVEL.info };
 const WITHOUT_LAYERS = { ...TOP_LEVEL, pieceLayers: skipped(TORRENT.pieceLayers.key) };
 
+/** The keys that count in `info` only. */
+export const INFO_ONLY: ReadonlySet<string> = new Set(
+  Object.entries(INFO).flatMap(([name, { key }]) => (name in TORRENT ? [] : [key])),
+);
+
+/** Warns of keys whose place is in `info`: a torrent that is private beside it is public for every client. */
+function warnOfMisplaced<T extends TopLevelFields>(fields: T, issues: Issues): T {
+  for (const key of fields.extra.keys())
+    if (INFO_ONLY.has(key)) issues.add('misplaced', [key], `${key} has no effect beside info`, 'warning');
+  return fields;
+}
+
 /** Decodes every key beside `info`. */
 export function decodeTopLevel(map: BencodeMap, version: TorrentVersion | null, issues: Issues): TopLevelFields {
   const fields = decodeFields(map, version === 'v1' ? TOP_LEVEL_V1 : TOP_LEVEL, issues);
-  return { ...noFields(), ...fields } as TopLevelFields;
+  return warnOfMisplaced({ ...noFields(), ...fields } as TopLevelFields, issues);
 }
 
 /** Decodes every key beside `info` and `piece layers`; `pieceLayers` is null. */
 export function decodeTopLevelWithoutLayers(map: BencodeMap, issues: Issues): TopLevelFields {
-  return { ...noFields(), ...decodeFields(map, WITHOUT_LAYERS, issues) } as TopLevelFields;
+  return warnOfMisplaced({ ...noFields(), ...decodeFields(map, WITHOUT_LAYERS, issues) } as TopLevelFields, issues);
 }
 
 /** No fields: a function, because `extra` must be a new Map for each torrent. */

@@ -25,10 +25,10 @@ import { copyOf } from '../../platform/node.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { type DumpedDictionary, dumpTorrent } from '../dump.ts';
 import { v1Files, v1List } from '../file-item.ts';
-import type { FileTreeItem, FlatFile } from '../flat-tree.ts';
 import type { InfoDictHybrid, InfoDictV1, InfoDictV2 } from '../info-dict.ts';
 import { Issues } from '../issues.ts';
-import { copyProperty } from '../lazy.ts';
+import type { FileTreeItem, FlatFile } from '../lazy/flat-tree.ts';
+import { copyProperty } from '../lazy/lazy.ts';
 import type { PieceLayers } from '../piece-layers.ts';
 import type { DhtNode } from '../primitives.ts';
 import { isSameContext, requireContext, type ValidationContext } from '../profile.ts';
@@ -385,7 +385,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   /**
-   * A magnet link to the torrent (BEP 9, BEP 53), with its infohashes, name, size, trackers and webseeds.
+   * A magnet link to the torrent (BEP 9, BEP 53), with its infohashes, name, size, trackers and webseeds. Do not publish that of a private
+   * torrent: its trackers may have your passkey, and clients ask the DHT before they know that the torrent is private.
    *
    * @example
    * ```ts
@@ -538,8 +539,9 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   }
 
   /**
-   * Writes the torrent file atomically: a temporary file beside the target is renamed when it is complete. A process that is
-   * killed leaves a `.metainfo-*.tmp` file, which you may delete and which no scan includes.
+   * Writes the torrent file atomically: it gets its name when it is complete. On Linux, it has none before, so a killed process leaves nothing
+   * of a new file, and at most a `.metainfo-replace-*.tmp` of one that replaces another. Elsewhere, a killed process may leave a
+   * `.metainfo-*.tmp`, which you may delete. No scan includes these files. docs/reliability.md says what holds where.
    *
    * @param target The path or `file:` URL of the torrent file.
    * @throws {MetainfoError} `ERR_OUTPUT_EXISTS`, `ERR_NOT_A_FILE`, `ERR_NO_SPACE`, `ERR_NOT_FOUND`, `ERR_WRITE`,

@@ -3,7 +3,7 @@ import { BencodeError } from '../../bencode/bencode-error.ts';
 import { decodeTrusted } from '../../bencode/decode.ts';
 import { type Limits, limitsOf, NO_LIMITS } from '../../bencode/limits.ts';
 import type { BencodeMap, BencodeValue } from '../../bencode/value.ts';
-import type { BeneathOptions } from '../../disk/beneath.ts';
+import type { BeneathOptions } from '../../disk/held-folder.ts';
 import { type Issue, MetainfoError, shown } from '../../errors/errors.ts';
 import { bytesOf, checkOptions, type OptionStructs, Path, Signal, Unchecked } from '../../errors/guard.ts';
 import { sumOf } from '../../layout/file-table.ts';
@@ -12,17 +12,17 @@ import { copyOf, utf8Text } from '../../platform/node.ts';
 import { decoderOf, type TextDecoding } from '../../text/name-bytes.ts';
 import { TORRENT } from '../codec.ts';
 import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
-import type { FlatFile } from '../flat-tree.ts';
 import { Issues } from '../issues.ts';
-import { MAX_TREE_DEPTH, TORRENT_LIMITS } from '../limits.ts';
+import { keepContent, type NativeLists, rawLists, rootAt, type TorrentContent, usualContent } from '../lazy/content.ts';
+import type { FlatFile } from '../lazy/flat-tree.ts';
+import { type UsualTorrent, usualTorrent } from '../lazy/usual-torrent.ts';
+import { MAX_COMPONENTS, MAX_TREE_DEPTH, TORRENT_LIMITS } from '../limits.ts';
 import { requireContext, type ValidationContext } from '../profile.ts';
 import { checkBesideFiles, checkRules } from '../rules/rules.ts';
-import { keepContent, type NativeLists, rawLists, rootAt, type TorrentContent, usualContent } from './content.ts';
 import { type DecodedInfo, decodeInfo, exposedInfo } from './info-decode.ts';
 import { decodeTopLevel, type TopLevelFields } from './top-level.ts';
 import type { Torrent } from './torrent.ts';
 import { TorrentBase } from './torrent-base.ts';
-import { type UsualTorrent, usualTorrent } from './usual-torrent.ts';
 
 /** Options of {@link Torrent.read}, {@link Torrent.fromBytes} and {@link Torrent.inspect}. */
 export interface ReadOptions extends BeneathOptions {
@@ -138,7 +138,9 @@ function torrentOfLists(given: Omit<UsualTorrent, 'totals'>, lists: NativeLists)
   const all = entries ? sumOf(entries.lengths) : bytes;
   const isWithin =
     Math.max(...counts) <= limits.files && (tree?.pathUnits ?? 0) <= limits.paths && all - bytes <= limits.padding;
-  if (!isWithin || bytes === 0 || !Number.isSafeInteger(all)) return null;
+  // A component takes two bytes at least.
+  const isDeep = list?.paths.ends.some((end, i, ends) => end - (ends[i - 1] ?? 0) > 2 * MAX_COMPONENTS);
+  if (!isWithin || isDeep || bytes === 0 || !Number.isSafeInteger(all)) return null;
   const pieces = lengths.reduce((sum, length) => sum + Math.ceil(length / pieceLength), 0);
   const totals = { files: lengths.length, bytes, pieces };
   const layersValue = map.get('piece layers');

@@ -4,10 +4,10 @@ import { TORRENT } from '../codec.ts';
 import { infodictDiscriminator } from '../discriminator.ts';
 import { failuresOfRule, InfoDict, propertyPath, subjectOf } from '../info-dict.ts';
 import { nullsOf } from '../info-fields.ts';
-import { fromInput, isDictionary } from '../input.ts';
-import { withInput } from '../input-struct.ts';
+import { fromInput, isDictionary, withInput } from '../input.ts';
+import { IN_INFO, READ, structsOf, TOP } from '../keys.ts';
 import { PieceLayers } from '../piece-layers.ts';
-import { Extra, Infohash, list, maybe, ReadNode, Text, TextList, Tiers, Timestamp, Url } from '../primitives.ts';
+import { Extra, maybe, Text, Tiers } from '../primitives.ts';
 import { pieceLayersIfV2, piecesLayersCorrect, piecesRoots } from '../rules/layers.ts';
 import { notEmpty } from '../rules/rules.ts';
 import type { Subject } from '../rules/subject.ts';
@@ -17,26 +17,20 @@ const fields = type({
   announce: maybe(Text),
   /** Tiers of trackers (BEP 12). */
   announceList: maybe(Tiers),
-  /** Free text. */
-  comment: maybe(Text),
-  /** The program that created the torrent. */
-  createdBy: maybe(Text),
-  /** When the torrent was created, to the second. */
-  creationDate: maybe(Timestamp),
+  ...structsOf(TOP, READ),
   /** The info dictionary; the infohash is the hash of its raw bytes. */
   info: InfoDict,
   /** Piece hashes of files longer than a piece (BEP 52). */
   pieceLayers: maybe(PieceLayers),
-  /** Webseeds (BEP 19). */
-  urlList: maybe(list(Url)),
-  /** HTTP seeds (BEP 17). */
-  httpseeds: maybe(list(Url)),
-  /** DHT nodes to start from (BEP 5). */
-  nodes: maybe(list(ReadNode)),
-  /** Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38). */
-  similar: maybe(list(Infohash)),
-  /** Collections whose torrents may hold the same files (BEP 38). */
-  collections: maybe(TextList),
+  ...structsOf(
+    {
+      /** Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38). */
+      similar: IN_INFO.similar,
+      /** Names of collections whose torrents may hold the same files (BEP 38). */
+      collections: IN_INFO.collections,
+    },
+    READ,
+  ),
   /** Unknown keys: keys with one character per byte, values as the decoder gives them. */
   extra: optional(Extra),
 });

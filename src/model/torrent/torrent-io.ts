@@ -1,7 +1,7 @@
 /** Reads and writes torrent files, a bounded number at a time: the only file I/O of the model. */
 import { LimitError } from '../../bencode/limits.ts';
 import { HEAD, notBencode } from '../../bencode/other-format.ts';
-import type { BeneathOptions } from '../../disk/beneath.ts';
+import type { BeneathOptions } from '../../disk/held-folder.ts';
 import { readWithin } from '../../disk/read-file.ts';
 import { type WriteOptions, writeWhole } from '../../disk/write-file.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';

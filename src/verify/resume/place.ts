@@ -1,11 +1,14 @@
 /** Where a client finds the content of a torrent, and how its files of resume data are named. */
 import nodePath from 'node:path';
+import { realPath } from '../../disk/held-folder.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import type { Checked } from '../../errors/guard.ts';
 import { storedNames } from '../../model/stored-names.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { isSingleFile, placeOf } from '../content-place.ts';
-import type { VerifiedFile } from '../report.ts';
+import { missingEmpty } from '../moved/find-moved.ts';
+import { placeMoved } from '../moved/place-moved.ts';
+import type { VerifiedFile, VerifyReport } from '../report.ts';
 
 /** A client for which there is resume data. */
 export type ResumeClient = 'qbittorrent' | 'libtorrent' | 'rtorrent';
@@ -41,8 +44,8 @@ export async function resumePlaceOf(
   files: readonly (VerifiedFile | undefined)[] = [],
 ): Promise<ResumePlace> {
   const names = namesOf(torrent, client);
-  const { isFolder, folder, names: usual } = await placeOf(torrent, path);
-  const paths = usual().map((name, i) => files[i]?.foundAs ?? name);
+  const { isFolder, folder, names: onDisk } = await placeOf(torrent, path);
+  const paths = onDisk().map((name, i) => files[i]?.foundAs ?? name);
   if (client === 'rtorrent') requireOwnNames(torrent, paths);
   const [parent, base] = [nodePath.dirname(folder), nodePath.basename(folder)];
   const isRoot = client === 'rtorrent' || !isFolder || isSingleFile(torrent);
@@ -72,4 +75,31 @@ function requireOwnNames(torrent: Torrent, onDisk: readonly string[]): void {
   const [wanted, found] = [torrent.files[index]?.path, onDisk[index]];
   const message = `rtorrent looks for ${wanted}, but the file is called ${found}: rename it, or choose another client.`;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', message);
+}
+
+/** Content with its empty files. */
+export interface Completed {
+  /** The report of the content with these files. */
+  report: VerifyReport;
+  /** The files that were made, from the torrent's root, with `/`. */
+  made: string[];
+}
+
+/**
+ * Makes the empty files that are missing. Some clients do not write them, and others check everything again without them. Those that
+ * cannot be made stay missing in the report.
+ *
+ * @param path The content, of which all pieces are good; nothing is made otherwise.
+ */
+export async function makeEmptyFiles(torrent: Torrent, report: VerifyReport, path: string): Promise<Completed> {
+  if (report.ok || report.badPieces.length > 0) return { report, made: [] };
+  const place = await placeOf(torrent, await realPath(path));
+  const empty = missingEmpty(torrent, report, place);
+  const { placed } = await placeMoved({ moved: [], empty, root: place.folder }, 'link');
+  const made = new Set(placed);
+  const files = report.files.map((file) => (made.has(file.path) ? { ...file, status: 'complete' as const } : file));
+  return {
+    report: { ...report, files, ok: files.every(({ status }) => status === 'complete' || status === 'unchecked') },
+    made: placed,
+  };
 }

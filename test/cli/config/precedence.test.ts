@@ -224,6 +224,19 @@ source = "A"`;
     assert.match(failed.stderr, place);
   });
 
+  it('want no source tag if theirs is empty', async (t) => {
+    const run = await folderWith(t, '[hosts."a.example"]\nsource = ""\nprivate = false');
+    const tracker = ['-t', 'udp://a.example:1/x'];
+    assert.deepEqual((await plan(run, ...tracker)).rules, []);
+    assert.deepEqual((await plan(run, ...tracker, '-s', '')).rules, []);
+    const { rules } = await plan(run, ...tracker, '-s', 'X');
+    assert.match(rules[0]?.message ?? '', /^a\.example wants no source tag, not "X" /);
+    await create(run, '-s', 'X');
+    const edited = await metainfo(['edit', 'album.torrent', '--add-tracker', 'udp://a.example:1/x'], run);
+    assert.deepEqual([edited.code, edited.stderr], [0, '']);
+    assert.equal((await read(run.cwd, 'album.torrent')).info.source ?? null, null);
+  });
+
   it('join: private wins, the lowest limit and the first source count', async (t) => {
     const run = await folderWith(
       t,

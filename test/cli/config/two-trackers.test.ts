@@ -127,6 +127,19 @@ max-piece-length = "48KiB"
     assert.equal((await read(run.cwd, 'film.torrent')).info.pieceLength, 128 * 1024);
   });
 
+  it('are refused beside a piece length, on the command line and in one table', async (t) => {
+    const run = await folderWith(t, '[presets.both]\npiece-length = "1MiB"\npiece-lengths = "1GiB=1MiB"\n');
+    const configured = await metainfo(['plan', 'album', '--preset', 'both'], run);
+    assert.equal(configured.code, 1);
+    assert.match(
+      configured.stderr,
+      /:3: presets\.both\.piece-lengths: sets the same value as piece-length: use only one/,
+    );
+    const given = await metainfo(['plan', 'album', '--no-config', '-l', '1MiB', '--piece-lengths', '1GiB=1MiB'], run);
+    assert.equal(given.code, 2);
+    assert.match(given.stderr, /'--piece-lengths <sizes>' cannot be used with option '-l, --piece-length <size>'/);
+  });
+
   it('are refused with what is expected', async (t) => {
     const run = await folderWith(
       t,

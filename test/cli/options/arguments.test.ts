@@ -54,7 +54,7 @@ describe('the parent of the torrent folder', () => {
     assert.deepEqual([JSON.parse(json.stdout).path, json.stderr], ['album', '']);
     const upgraded = await metainfo(['upgrade', 'album.torrent', '.', '--force'], { cwd });
     assert.deepEqual([upgraded.code, upgraded.stderr], [verified.code, verified.stderr]);
-    const updated = await metainfo(['update', 'album.torrent', '.', '--since', '0'], { cwd });
+    const updated = await metainfo(['update', 'album.torrent', '.', '--since', '@0'], { cwd });
     assert.deepEqual([updated.code, updated.stderr], [verified.code, verified.stderr]);
     assert.match(updated.stdout, /^album\.torrent: no changes\n/);
     const other = await metainfo(['verify', 'album.torrent', 'album/b'], { cwd });

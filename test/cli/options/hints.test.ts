@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createOptions, manyOptions } from '../../../src/cli/create/options.ts';
-import { HintingCommand, hintFor, withHint } from '../../../src/cli/options/hints.ts';
+import { COMMANDS, HintingCommand, hintFor, OPTIONS, withHint } from '../../../src/cli/options/hints.ts';
 import { program } from '../../../src/cli/program.ts';
 import { client, clientMissing } from '../../support/external.ts';
 import { pageText, ROOT } from '../../support/pages.ts';
@@ -46,9 +46,11 @@ interface Row {
   ours: string;
 }
 
+const PAGE = pageText('docs/guides/switching.md');
+
 /** The rows of the tables of options on the page. */
 function rowsOfPage(): Row[] {
-  const sections = pageText('docs/guides/switching.md').split(/^## /m);
+  const sections = PAGE.split(/^## /m);
   return sections.flatMap((section) => {
     const program = section.replace(/^(.+)\n\nVersion (.+)\.\n[\s\S]*/, '$1 $2');
     if (!Object.hasOwn(PROGRAMS, program)) return [];
@@ -68,6 +70,12 @@ function rowsOfPage(): Row[] {
 function keyOf(ours: string): string {
   const [key = ours] = /(?<=none, because )[^:;(]+[^:;( ]|(?<=^`)(?:metainfo )?[\w-]+|^the path alone/.exec(ours) ?? [];
   return key.replaceAll('`', '');
+}
+
+/** The text that its cell on the page must contain: the reason, the first option, or our command. */
+function keyOfHint(hint: string): string {
+  const [key = hint] = /(?<=^none, because )[^,;]+/.exec(hint) ?? /--[\w-]+/.exec(hint) ?? /^[\w ]+\w/.exec(hint) ?? [];
+  return key;
 }
 
 /** The message for a command line of create; empty if it parses. */
@@ -116,6 +124,25 @@ describe('the page of other programs', () => {
       );
     });
   }
+
+  it('has every word that the command answers, with the same answer', () => {
+    const lines = Array.from(PAGE.matchAll(/^\| (.+?) \| (.+) \|$/gm), ([, theirs = '', ours = '']) => ({
+      theirs,
+      ours,
+    }));
+    const pairs = [OPTIONS, COMMANDS].flatMap((hints) =>
+      Object.entries(hints).flatMap(([hint, words]) =>
+        words.split(' ').map((word) => ({ word, key: keyOfHint(hint) })),
+      ),
+    );
+    assert.ok(pairs.length > 150);
+    const isListed = ({ word, key }: { word: string; key: string }) =>
+      lines.some(({ theirs, ours }) => theirs.includes(`\`${word}\``) && ours.replaceAll('`', '').includes(key));
+    assert.deepEqual(
+      pairs.filter((pair) => !isListed(pair)),
+      [],
+    );
+  });
 
   it('names options of ours that exist', () => {
     const names = program('completion').commands.flatMap((command) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { clientFindings } from '../../../src/create/findings/client-findings.ts';
+import { clientFindings } from '../../../src/create/findings/plan-report.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/interop.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
 

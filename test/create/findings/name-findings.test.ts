@@ -211,7 +211,7 @@ describe('nameFindings', () => {
     const [changed, decomposed] = await nameFindings(list(given), 't', false);
     assert.equal(
       changed?.message,
-      'libtorrent (qBittorrent, Deluge) looks for "mark.txt" in place of "mark\u200e.txt", and does not find it.',
+      'libtorrent (qBittorrent, Deluge) looks for "mark.txt" in place of "mark\\u200e.txt", and does not find it.',
     );
     assert.deepEqual(
       [decomposed?.code, decomposed?.severity, decomposed?.option],

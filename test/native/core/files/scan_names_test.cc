@@ -85,13 +85,15 @@ TEST_CASE("scan names: names that need a closer look") {
     CHECK_FALSE(is_harmless_name(name));
     CHECK_FALSE(is_plain_name(name));
   }
-  for (const char* name : {".DS_Store", "Thumbs.db", "desktop.ini", ".metainfo-", ".metainfo-0a.tmp"}) {
+  for (const char* name : {".DS_Store", "Thumbs.db", "desktop.ini", ".metainfo-", ".metainfo-0a.tmp",
+                           ".torrent", "a.torrent", "a.b.ToRRent", "a.TORRENT"}) {
     INFO(name);
     CHECK(is_harmless_name(name));
     CHECK_FALSE(is_plain_name(name));
   }
-  for (const char* name : {"C", ":", "1:", "C:x", "[:", "@:", "`:", "{:", ".DS_Stor", ".DS_Store2",
-                           "thumbs.db", ".metainfo", "a.metainfo-", "caf\xc3\xa9"}) {
+  for (const char* name :
+       {"C", ":", "1:", "C:x", "[:", "@:", "`:", "{:", ".DS_Stor", ".DS_Store2", "thumbs.db", ".metainfo",
+        "a.metainfo-", "caf\xc3\xa9", "torrent", "a.torrent2", "a.torren", "a_torrent", "a.torrent.part"}) {
     INFO(name);
     CHECK(is_harmless_name(name));
     CHECK(is_plain_name(name));

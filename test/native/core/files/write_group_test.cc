@@ -1,6 +1,7 @@
 #include "core/files/write_group.h"
 
 #ifndef _WIN32
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
@@ -91,6 +92,28 @@ TEST_CASE("write_group: writes files with their times and permissions, and repla
   REQUIRE_EQ(::stat((path + "/2-0").c_str(), &status), 0);
   CHECK_EQ(status.st_mode & 0777U, 0600U);
   CHECK_EQ(entries_of(path), 9);
+}
+
+TEST_CASE("write_group: names a file that is written already, and leaves it open") {
+  const TempFolder folder;
+  const std::string path = folder.path("");
+  if (!has_unnamed(path)) return;
+  for (const std::string name : {"new", "replaced"}) {
+    const int descriptor = ::open(path.c_str(), O_TMPFILE | O_WRONLY, 0666);
+    REQUIRE(descriptor >= 0);
+    REQUIRE_EQ(::write(descriptor, "text", 4), 4);
+    std::vector<NewFile> files{file_of(name, "")};
+    files[0].descriptor = descriptor;
+    if (name == "replaced") {
+      std::ofstream(path + "/replaced") << "old";
+      files[0].temporary = ".temporary";
+    }
+    metainfo::write_group(path.c_str(), files);
+    CHECK_EQ(files[0].error, 0);
+    CHECK_EQ(text_of(path + "/" + name), "text");
+    CHECK_EQ(::close(descriptor), 0);
+  }
+  CHECK_EQ(entries_of(path), 2);
 }
 
 TEST_CASE("write_group: reports what fails for each file, and leaves nothing") {

@@ -1,0 +1,95 @@
+/** `metainfo create --queue`: queues a plan, lets workers hash and write its torrent, and shows their progress. */
+import { AbortError, type PartStore, type TorrentPlan } from 'metainfo';
+import type { JoinedTorrent, QueuedTorrent, QueueProgress } from '../queued.ts';
+import { TorrentQueue } from '../torrent-queue.ts';
+import { interrupted } from './interrupted.ts';
+import { waitNotices } from './notices.ts';
+import { nameOfConnection } from './server-name.ts';
+import type { PrintOptions } from './terminal.ts';
+
+interface CreateOptions extends PrintOptions {
+  connection: string;
+  store: PartStore;
+  /** The file that a worker writes, as `NAME/path`. */
+  output: string;
+  force?: boolean | undefined;
+  quiet?: boolean | undefined;
+  signal: AbortSignal;
+}
+
+/** A torrent that workers have made. */
+interface Made {
+  /** The id of the plan. */
+  id: string;
+  joined: JoinedTorrent;
+  seconds: number;
+}
+
+/**
+ * Creates the torrent of a plan with the workers of a queue. After Ctrl-C, asks what becomes of it.
+ *
+ * @param report Prints the result.
+ */
+export async function createByWorkers(
+  plan: TorrentPlan,
+  { connection, store, output, force, ...options }: CreateOptions,
+  report: (made: Made) => Promise<void>,
+): Promise<void> {
+  const { terminal, json, quiet } = options;
+  const queue = new TorrentQueue({ connection, store });
+  const server = nameOfConnection(connection);
+  const notices = waitNotices(queue, { root: output.split('/', 1)[0] as string, server, json, terminal });
+  try {
+    const started = process.uptime();
+    const queued = await queue.addTorrent(plan, { output, force });
+    if (!json && !quiet) {
+      const what = queued.attached ? 'attached to' : 'queued';
+      // A part has whole pieces, so its size may differ from --part-size.
+      const parts = `${terminal.plural(plan.parts, 'part')} of at most ${terminal.formatBytes(plan.partSize)}`;
+      await terminal.writeLines([`${what} ${parts} at ${server}`], terminal.stderr);
+    }
+    const joined = await followed(queued, { ...options, onNoWorker: notices.onNoWorker });
+    await report({ id: queued.id, joined, seconds: process.uptime() - started });
+  } finally {
+    notices.close();
+    await queue.close();
+  }
+}
+
+/** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */
+async function followed(
+  queued: QueuedTorrent,
+  {
+    json,
+    quiet,
+    terminal,
+    ...watch
+  }: PrintOptions & {
+    quiet?: boolean | undefined;
+    signal: AbortSignal;
+    onNoWorker: (root: string) => Promise<void>;
+  },
+): Promise<JoinedTorrent> {
+  const bar = json || quiet ? null : terminal.progressBar(terminal.stderr());
+  const started = process.uptime();
+  let first: { bytes: number; seconds: number } | undefined;
+  const onProgress = ({ bytes, totalBytes, hashed, parts, state }: QueueProgress) => {
+    const file = state === 'joining' ? 'joining' : `${hashed} of ${parts} parts`;
+    const seconds = process.uptime() - started;
+    // An earlier run may have hashed many parts.
+    first ??= { bytes, seconds };
+    const rate = seconds > first.seconds ? (bytes - first.bytes) / (seconds - first.seconds) : 0;
+    bar?.update({ bytes, totalBytes, file, seconds, rate });
+  };
+  try {
+    return await queued.done({ ...watch, onProgress });
+  } catch (error) {
+    bar?.finish();
+    if (!(error instanceof AbortError)) throw error;
+    const cancel = async () =>
+      (await queued.cancel()) ? 'cancelled: no torrent is written' : 'too late to cancel: the torrent has ended';
+    return await interrupted(error, { what: 'torrent', json, terminal, cancel });
+  } finally {
+    bar?.finish();
+  }
+}
