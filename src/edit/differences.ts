@@ -38,24 +38,28 @@ export function differences(before: Torrent, after: Torrent): Difference[] {
 /** The bytes of a torrent, and those of its info dictionary. */
 type TorrentBytes = ReturnType<typeof TorrentBase.bytesOf>;
 
-/** @internal As {@link differences}. The second torrent need not be valid. */
-export function differencesOf(a: TorrentBytes, b: TorrentBytes): Difference[] {
+/**
+ * @internal As {@link differences}. The second torrent need not be valid.
+ *
+ * @param undecoded Keys whose values are null where there are any
+ */
+export function differencesOf(a: TorrentBytes, b: TorrentBytes, undecoded: readonly string[] = []): Difference[] {
   const [old, now] = [a, b].map(({ bytes, infoBytes }) => entriesOf(bytes, infoBytes));
-  const top = differingEntries(old as Entries, now as Entries, 'info');
+  const top = differingEntries(old as Entries, now as Entries, undecoded);
   // `info` is most of a large torrent: split it only where it differs.
   if (compareBytes(a.infoBytes, b.infoBytes) === 0) return top;
-  const info = differingEntries(entriesOf(a.infoBytes), entriesOf(b.infoBytes));
-  return [...top, ...info.map((entry) => ({ ...entry, key: `info.${entry.key}` }))];
+  return [...top, ...differingEntries(entriesOf(a.infoBytes), entriesOf(b.infoBytes), undecoded, 'info.')];
 }
 
-function differingEntries(before: Entries, after: Entries, ignoredKey?: string): Difference[] {
+function differingEntries(before: Entries, after: Entries, undecoded: readonly string[], prefix = ''): Difference[] {
   // A key may occur twice: then the first one counts.
-  const byKey = ({ list }: Entries) => new Map(list.toReversed().map(({ key, value }) => [key, value]));
+  const byKey = ({ list }: Entries) => new Map(list.toReversed().map(({ key, value }) => [prefix + key, value]));
   const [old, now] = [byKey(before), byKey(after)];
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
     const [a, b] = [old.get(key), now.get(key)];
-    if (key === ignoredKey || (a && b && compareBytes(a, b) === 0)) return [];
-    return [{ key, before: a && decodeOwn(copyOf(a)), after: b && decodeOwn(copyOf(b)) }];
+    if (key === 'info' || (a && b && compareBytes(a, b) === 0)) return [];
+    const decoded = (value: Uint8Array) => (undecoded.includes(key) ? null : decodeOwn(copyOf(value)));
+    return [{ key, before: a && decoded(a), after: b && decoded(b) }];
   });
 }
 

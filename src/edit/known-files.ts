@@ -9,6 +9,8 @@ import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
 import type { PadNames } from '../layout/padding.ts';
 import { contentOf, rootAt, storedLinks, type TorrentContent } from '../model/lazy/content.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { compareBytes } from '../platform/node.ts';
+import { contentChanges } from './content-changes.ts';
 import type { UpdateOptions, UpdateResult } from './update.ts';
 
 /** The files of the torrent that is updated. */
@@ -53,6 +55,10 @@ export class KnownFiles {
     }
   }
 
+  /** Whether the torrent has a file of this path, with `/`. */
+  readonly hasPath = (path: string): boolean =>
+    this.#content.lengths.some((_, index) => this.#content.pathAt(index) === path);
+
   /** Adds the digests of the files of a layout that are unchanged. */
   async find(layout: SizedLayout, digests: DigestTable): Promise<void> {
     const { files, paddedFiles } = layout;
@@ -67,27 +73,22 @@ export class KnownFiles {
 
   /** How the files of the new torrent differ from those of the old one. */
   changes(updated: Torrent): Pick<UpdateResult, 'added' | 'changed' | 'removed' | 'renamed'> {
-    const [old, now, matches] = [this.#content, contentOf(updated), this.#matches];
-    const isKept = new Uint8Array(old.lengths.length);
-    for (let i = 0; i < matches.length; i += 1) isKept[matches[i] as number] = 1;
-    const gone = indexesWhere(isKept.length, (index) => isKept[index] === 0);
-    const fresh = indexesWhere(matches.length, (index) => matches[index] === NO_PATH);
-    const renamed = renamedFiles(filesWithRoots(old, gone), filesWithRoots(now, fresh));
-    const [from, to] = [new Set(renamed.map((file) => file.from)), new Set(renamed.map((file) => file.to))];
+    const [old, now] = [this.#content, contentOf(updated)];
     const links = storedLinks(updated);
-    const hasOtherLink = (path: string) => this.links.get(path) !== links.get(path);
     const hasLinks = this.links.size + links.size > 0;
-    const isChanged = (index: number) => {
-      const before = matches[index] as number;
-      if (before === NO_PATH) return false;
-      if (hasLinks && hasOtherLink(now.pathAt(index))) return true;
-      return now.lengths[index] !== old.lengths[before] || !isSameRoot(now, index, old, before);
-    };
+    const hasOtherLink = (path: string) => hasLinks && this.links.get(path) !== links.get(path);
+    const { added, changed, removed, renamed } = contentChanges(old, now, this.#matches, {
+      isSame: (before, index) =>
+        now.lengths[index] === old.lengths[before] &&
+        compareBytes(rootAt(now, index), rootAt(old, before)) === 0 &&
+        !hasOtherLink(now.pathAt(index)),
+      keyOf: (content, index) => ((content.lengths[index] as number) > 0 ? toHex(rootAt(content, index)) : null),
+    });
     return {
-      added: fresh.map((index) => now.pathAt(index)).filter((path) => !to.has(path)),
-      changed: indexesWhere(matches.length, isChanged).map((index) => now.pathAt(index)),
-      removed: gone.map((index) => old.pathAt(index)).filter((path) => !from.has(path)),
-      renamed,
+      added: added.map(now.pathAt),
+      changed: changed.map(([, index]) => now.pathAt(index)),
+      removed: removed.map(old.pathAt),
+      renamed: renamed.map(([from, to]) => ({ from: old.pathAt(from), to: now.pathAt(to) })),
     };
   }
 
@@ -106,38 +107,4 @@ function futureDate(date: Date, isOption: boolean): Finding {
   const message = `${what} ${date.toISOString()} is in the future, so it does not tell which files changed: all are read.`;
   const advice = isOption ? 'Give the time when the torrent was made.' : 'To read fewer, say when it was made: since.';
   return warning('future_date', null, message, { advice, option: { since: null } });
-}
-
-function indexesWhere(count: number, isChosen: (index: number) => boolean): number[] {
-  const indexes: number[] = [];
-  for (let i = 0; i < count; i += 1) if (isChosen(i)) indexes.push(i);
-  return indexes;
-}
-
-function isSameRoot(one: TorrentContent, index: number, other: TorrentContent, otherIndex: number): boolean {
-  const [roots, others] = [one.roots as Uint8Array, other.roots as Uint8Array];
-  for (let k = 0; k < 32; k += 1) if (roots[index * 32 + k] !== others[otherIndex * 32 + k]) return false;
-  return true;
-}
-
-/** Some files of a torrent, apart from empty ones. */
-function filesWithRoots(content: TorrentContent, indexes: readonly number[]): { path: string; root: string }[] {
-  const withContent = indexes.filter((index) => (content.lengths[index] as number) > 0);
-  return withContent.map((index) => ({ path: content.pathAt(index), root: toHex(rootAt(content, index)) }));
-}
-
-type FilesWithRoots = ReturnType<typeof filesWithRoots>;
-
-/** Pairs each new file with a removed file of the same content. */
-function renamedFiles(removed: FilesWithRoots, added: FilesWithRoots): UpdateResult['renamed'] {
-  const byRoot = new Map<string, string[]>();
-  for (const { path, root } of removed) {
-    const paths = byRoot.get(root);
-    if (paths) paths.push(path);
-    else byRoot.set(root, [path]);
-  }
-  return added.flatMap(({ path, root }) => {
-    const from = byRoot.get(root)?.shift();
-    return from ? [{ from, to: path }] : [];
-  });
 }

@@ -63,9 +63,9 @@ function withoutRevalidation(
   const map: BencodeMap = new Map();
   let [offset, infoStart] = [1, 0];
   try {
-    for (const { key, whole, value } of entries) {
-      const start = offset + whole.length - value.length;
-      offset += whole.length;
+    for (const { key, head, value } of entries) {
+      const start = offset + head.length;
+      offset = start + value.length;
       if (key === 'info') infoStart = start;
       const isKept = key === 'info' || key === 'piece layers';
       const own = bytes.subarray(start, offset);
@@ -98,8 +98,8 @@ export function decodeOwn(bytes: Uint8Array): BencodeValue {
 interface Entry {
   /** One character per byte. */
   key: string;
-  /** Key and value. */
-  whole: Uint8Array;
+  /** The key as bencode. */
+  head: Uint8Array;
   value: Uint8Array;
 }
 
@@ -128,7 +128,7 @@ export function entriesOf(bytes: Uint8Array, info?: Uint8Array): Entries {
     const valueStart = cursor.at;
     if (info && key === 'info' && info.byteOffset === bytes.byteOffset + valueStart) cursor.at += info.length;
     else cursor.skip();
-    list.push({ key, whole: bytes.subarray(start, cursor.at), value: bytes.subarray(valueStart, cursor.at) });
+    list.push({ key, head: bytes.subarray(start, valueStart), value: bytes.subarray(valueStart, cursor.at) });
   }
   return { list, end: cursor.at + 1 };
 }
@@ -145,14 +145,15 @@ function splice({ list }: Entries, changes: EntryChanges): Entry[] {
     const at = first < 0 ? entries.findIndex((entry) => entry.key > key) : first;
     entries = entries.filter((entry) => entry.key !== key);
     if (value === null) continue;
-    const bytes = encode(value);
-    const whole = encode(new Map([[key, new RawBencode(bytes)]])).subarray(1, -1);
-    entries.splice(at < 0 ? entries.length : at, 0, { key, whole, value: bytes });
+    // A list of files may be large: it is not copied here.
+    const bytes = value instanceof RawBencode ? value.bytes : encode(value);
+    const head = encode(new Map([[key, new RawBencode(new Uint8Array())]])).subarray(1, -1);
+    entries.splice(at < 0 ? entries.length : at, 0, { key, head, value: bytes });
   }
   return entries;
 }
 
 /** Joins entries to a dictionary, followed by other bytes. */
 function joinEntries(entries: readonly Entry[], trailing: Uint8Array = new Uint8Array()): Uint8Array {
-  return concatBytes([OPEN, ...entries.map(({ whole }) => whole), CLOSE, trailing]);
+  return concatBytes([OPEN, ...entries.flatMap(({ head, value }) => [head, value]), CLOSE, trailing]);
 }

@@ -168,7 +168,7 @@ async function updateTo(
     tailPad: known.tailPad,
     padNames: checked.padNames ?? known.padNames,
     sources: [],
-    keepsTorrent: (path) => torrent.files.some((file) => file.path === path),
+    keepsTorrent: known.hasPath,
     otherFields: withoutContent(torrent),
     attrs: known.attrs,
     knownDigests: (layout, digests) => known.find(layout, digests),

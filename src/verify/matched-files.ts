@@ -179,7 +179,8 @@ export class MatchedFiles {
 
 /** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */
 export function safeNames(torrent: Torrent): string[] {
-  const paths = torrent.files.map(({ path }) => path);
+  const { lengths, pathAt } = contentOf(torrent);
+  const paths = Array.from(lengths, (_, i) => pathAt(i));
   // Reading the torrent warns of every unsafe path.
   if (torrent.warnings.length === 0) return paths;
   const isSafe = (path: string) => path.split('/').every((part) => unsafeComponent(part) === null);

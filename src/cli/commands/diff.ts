@@ -1,10 +1,14 @@
 /** `metainfo diff`: shows what differs between two torrents, and which files they share. */
 import type { Command } from 'commander';
 import type { Colors } from 'picocolors/types.js';
-import { type Difference, differences, hasSameInfo } from '../../edit/differences.ts';
+import { contentChanges, type IndexPair } from '../../edit/content-changes.ts';
+import { type Difference, differencesOf, hasSameInfo } from '../../edit/differences.ts';
 import { toHex } from '../../errors/errors.ts';
+import { matchPaths } from '../../hash/match-paths.ts';
+import { contentOf, rootAt, type TorrentContent } from '../../model/lazy/content.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import type { TorrentFile } from '../../model/torrent/torrent-base.ts';
+import { TorrentBase, type TorrentFile } from '../../model/torrent/torrent-base.ts';
+import { compareBytes } from '../../platform/node.ts';
 import { exactBytes, formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/load.ts';
@@ -53,12 +57,12 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
   const [a, b] = read.map((result) => (result.status === 'fulfilled' ? result.value : null));
   host().exitCode = USAGE;
   if (!a || !b) return;
-  const changes = differences(a, b);
+  const changes = differencesOf(TorrentBase.bytesOf(a), TorrentBase.bytesOf(b), CONTENT);
   // The same keys in another order give another infohash.
   const sameInfohash = hasSameInfo(a, b);
   const same = sameInfohash && changes.length === 0;
   host().exitCode = same ? 0 : FAILED;
-  const files = compareFiles(a, b);
+  const files = await compareFiles(a, b);
   const about = (file: string, torrent: Torrent) => {
     return { file, version: torrent.torrentVersion, name: torrent.name, infohash: infohashOf(torrent) };
   };
@@ -67,7 +71,7 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
     sameInfohash,
     before: about(before, a),
     after: about(after, b),
-    changes: changes.map((change) => ({ ...differenceJson(change), ...(isContent(change) && HIDDEN) })),
+    changes: changes.map(differenceJson),
     files,
   };
   const title = [before, after].map((file) => printable(nameOfInput(file))).join(' and ');
@@ -91,7 +95,6 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
 
 /** The keys of lists of files and hashes: the files say what differs there. */
 const CONTENT = ['info.files', 'info.file tree', 'info.length', 'info.pieces', 'piece layers'];
-const HIDDEN = { before: null, after: null };
 const isContent = ({ key }: Difference): boolean => CONTENT.includes(key);
 
 function contentLine({ key, before, after }: Difference): string {
@@ -115,41 +118,31 @@ function fileLine(kind: string, file: ComparedFile, { yellow, green, red }: Colo
 }
 
 /** Compares files by their paths, and those that only one torrent has there by their content. */
-function compareFiles(a: Torrent, b: Torrent) {
-  const hasRoots = a.torrentVersion !== 'v1' && b.torrentVersion !== 'v1';
-  const contentOf = ({ piecesRoot, length }: TorrentFile, name = '') =>
-    hasRoots && piecesRoot ? toHex(piecesRoot) : `${length} ${name}`;
-  const isSame = ([before, after]: Pair) => contentOf(before) === contentOf(after);
-  const byPath = pairs(a.files, b.files, ({ path }) => path);
-  const byContent = pairs(byPath.before, byPath.after, (file) => contentOf(file, file.path.split('/').at(-1)));
-  const shortOf = ({ path, length }: TorrentFile) => ({ path, length });
-  const bothOf = ([before, after]: Pair) => ({ before: shortOf(before), after: shortOf(after) });
+async function compareFiles(a: Torrent, b: Torrent) {
+  const [old, now] = [contentOf(a), contentOf(b)];
+  const hasRoots = old.roots !== null && now.roots !== null;
+  const hasRoot = (content: TorrentContent, i: number) => hasRoots && content.lengths[i] !== 0 && !content.links.has(i);
+  const rootOf = (content: TorrentContent, i: number) => (hasRoot(content, i) ? rootAt(content, i) : NO_ROOT);
+  const keyOf = (content: TorrentContent, i: number) =>
+    hasRoot(content, i) ? toHex(rootAt(content, i)) : `${content.lengths[i]} ${content.pathAt(i).split('/').at(-1)}`;
+  const isSame = (i: number, j: number) =>
+    old.lengths[i] === now.lengths[j] && compareBytes(rootOf(old, i), rootOf(now, j)) === 0;
+  const matches = await matchPaths(now.paths, old.paths);
+  const { same, changed, renamed, removed, added } = contentChanges(old, now, matches, { isSame, keyOf });
+  const fileOf = (content: TorrentContent) => (i: number) => ({
+    path: content.pathAt(i),
+    length: content.lengths[i] as number,
+  });
+  const [before, after] = [fileOf(old), fileOf(now)];
+  const pairOf = ([i, j]: IndexPair) => ({ before: before(i), after: after(j) });
   return {
-    same: byPath.both.filter(isSame).length,
+    same,
     proof: hasRoots ? 'root' : null,
-    changed: byPath.both.filter((pair) => !isSame(pair)).map(bothOf),
-    renamed: byContent.both.map(bothOf),
-    removed: byContent.before.map(shortOf),
-    added: byContent.after.map(shortOf),
+    changed: changed.map(pairOf),
+    renamed: renamed.map(pairOf),
+    removed: removed.map(before),
+    added: added.map(after),
   };
 }
 
-type Pair = [before: TorrentFile, after: TorrentFile];
-
-/** Pairs the files that have the same key, and gives the others. */
-function pairs(before: readonly TorrentFile[], after: readonly TorrentFile[], keyOf: (file: TorrentFile) => string) {
-  const left = new Map<string, TorrentFile[]>();
-  for (const file of after.toReversed()) {
-    const files = left.get(keyOf(file)) ?? [];
-    left.set(keyOf(file), files);
-    files.push(file);
-  }
-  const both: Pair[] = [];
-  const only = before.filter((file) => {
-    const other = left.get(keyOf(file))?.pop();
-    if (other) both.push([file, other]);
-    return !other;
-  });
-  const paired = new Set(both.map(([, other]) => other));
-  return { both, before: only, after: after.filter((file) => !paired.has(file)) };
-}
+const NO_ROOT = new Uint8Array();

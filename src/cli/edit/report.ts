@@ -50,13 +50,10 @@ export function changedInfohashes(before: Torrent, after: Torrent): string[] {
   });
 }
 
-/** A difference as JSON: null where there is no such key. */
+/** A difference as JSON: null where there is no such key, or where its value was not decoded. */
 export function differenceJson({ key, before, after }: Difference) {
-  return {
-    key: keyText(key),
-    before: before === undefined ? null : shownValue(before),
-    after: after === undefined ? null : shownValue(after),
-  };
+  const [old, now] = [before, after].map((value) => (value === undefined || value === null ? null : shownValue(value)));
+  return { key: keyText(key), before: old, after: now };
 }
 
 /** The line of a difference. */

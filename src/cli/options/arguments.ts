@@ -84,8 +84,8 @@ async function ownFolderWithin(torrent: Torrent, folder: string): Promise<string
 
 /** The names under which clients store the content: that of the torrent, its bytes, and that of a single file in a v2 tree. */
 function ownNames(torrent: Torrent): string[] {
-  const { name, files, nFiles, torrentVersion } = torrent;
-  const only = torrentVersion === 'v2' && nFiles === 1 ? files[0]?.path : undefined;
+  const { name, nFiles, torrentVersion } = torrent;
+  const only = torrentVersion === 'v2' && nFiles === 1 ? torrent.files[0]?.path : undefined;
   const names = [name, storedNames(torrent)?.name, only].filter((one) => one !== undefined);
   // The compat profile accepts names that leave the folder.
   return names.filter((one) => nodePath.basename(one) === one && one !== '' && one !== '.' && one !== '..');

@@ -96,17 +96,14 @@ export function checkTorrent(
   }
   issues.decoder = decoderFor(context, value.get('encoding'));
   const version = infodictDiscriminator(value.get('info'));
+  const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
   const isClean = errors.length + warnings.length === 0;
   const usual =
     isClean && value instanceof Map && version && span && isDefault(context)
-      ? torrentOfLists(
-          { version, bytes, infoBytes: bytes.subarray(span.start, span.end), map: value, context, limits },
-          lists,
-        )
+      ? torrentOfLists({ version, bytes, infoBytes, map: value, context, limits }, lists)
       : null;
-  if (usual) return { torrent: usual, version, infoBytes: usual.infoBytes, issues: [] };
+  if (usual) return { torrent: usual, version, infoBytes, issues: [] };
   reportBencodeErrors(errors, { version, span, isNewer: hasMetaVersion(value), issues });
-  const infoBytes = span ? bytes.subarray(span.start, span.end) : new Uint8Array();
   const { fields, info } = decodeModel(value, { version, context, issues });
   const listed = [...issues.finish(bytes), ...warnings];
   if (issues.hasErrors || !version || !info) return { torrent: null, version, infoBytes, issues: listed };
