@@ -25,16 +25,20 @@ const ONLY_WITH_ALL = ['test/e2e/', 'test/reliability/'];
 const QUEUES = 'packages/metainfo-bullmq/test/';
 /** The slowest other files, which run only with --all too, with the seconds of each in a whole run on two busy cores. */
 const SLOW = {
+  'test/browser/chromium.test.ts': 107,
+  'test/browser/firefox.test.ts': 26,
   'test/cli/progress.test.ts': 60,
   'test/create/known/cache.test.ts': 88,
   'test/create/libtorrent.test.ts': 130,
   'test/sources/sources.test.ts': 74,
   'test/create/findings/warnings.test.ts': 133,
   'test/disk/large-scan.test.ts': 32,
+  'test/interface/signals.test.ts': 12,
   'test/model/damage.test.ts': 140,
   'test/model/differential.test.ts': 16,
   'test/pages.test.ts': 72,
   'test/parts/plan-mutants.test.ts': 23,
+  'test/platform/web.test.ts': 10,
   'test/verify/moved/find-moved.test.ts': 23,
 };
 /** One tests tools that only .ci/release uses, and needs what only it installs. The other takes a minute of processor time. */
@@ -51,10 +55,13 @@ const WAITING_AT_ONCE = 6;
  * Folders whose tests leave their process as it was, and whose hooks outside of a suite only remove files: several files share one process,
  * because loading the library takes longer than most of them.
  */
-const SHARING = ['bencode', 'cli', 'create/findings', 'edit', 'errors', 'layout', 'magnet', 'model', 'text'];
+const SHARING = [
+  ...['bencode', 'cli', 'create', 'disk', 'edit', 'errors', 'hashers', 'interface', 'layout', 'magnet', 'model', 'parts'],
+  ...['print', 'sources', 'text', 'verify'],
+];
 const SHARING_AT_MOST = 8;
 /** The share of their runs that property tests make, except with --all or FILE: test/support/runs.ts. */
-const USUAL_RUNS = '0.2';
+const USUAL_RUNS = '0.1';
 
 /** The tests of hashing, for --without-addon. */
 const HASHING = ['cli', 'create', 'edit', 'hash', 'hashers', 'verify', 'reliability/abort.test.ts'];

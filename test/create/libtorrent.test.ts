@@ -17,7 +17,7 @@ import { engineMissing } from '../support/engine.ts';
 import { tree, writeGenerated } from '../support/generated.ts';
 import { runs } from '../support/runs.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../support/tree.ts';
-import { failureAsNobody, notRoot } from '../support/unprivileged.ts';
+import { failuresAsNobody, notRoot } from '../support/unprivileged.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const VERSIONS = ['v1', 'v2', 'hybrid'] as const;
@@ -174,16 +174,14 @@ describe('generateExt', { skip }, () => {
 
   it('names every file that it has no permission to read', { skip: notRoot() }, async (t) => {
     const root = await temporaryFolder(t);
-    await writeTree(root, { a: 1, b: 40_000 });
+    await writeTree(root, { 'one/a': 1, 'one/b': 40_000, 'two/a': 1, 'two/b': 40_000 });
     await chmod(root, 0o755);
-    await chmod(path.join(root, 'b'), 0);
-    const { code: found, path: about } = failureAsNobody(root, 'generateExt');
-    assert.deepEqual([found, about], ['ERR_UNREADABLE', path.join(root, 'b')]);
-    await chmod(path.join(root, 'a'), 0);
-    const both = failureAsNobody(root, 'generateExt');
-    assert.equal(both.code, 'ERR_UNREADABLE');
+    for (const name of ['one/b', 'two/a', 'two/b']) await chmod(path.join(root, name), 0);
+    const [one, two] = failuresAsNobody([path.join(root, 'one'), path.join(root, 'two')], 'generateExt');
+    assert.deepEqual([one?.code, one?.path], ['ERR_UNREADABLE', path.join(root, 'one/b')]);
+    assert.equal(two?.code, 'ERR_UNREADABLE');
     assert.match(
-      both.message ?? '',
+      two.message ?? '',
       /^2 files or folders cannot be added: [^;]+a: no permission to read it; [^;]+b: no permission to read it/,
     );
   });

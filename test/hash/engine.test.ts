@@ -17,9 +17,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { freemem, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -35,7 +34,6 @@ import {
 import { toRequestedFiles } from '../../src/hash/make-requested-files.ts';
 import { nativeEngine } from '../../src/hash/native.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
-import { readFully } from '../../src/hash/read.ts';
 import { FileTable, pathColumn } from '../../src/layout/file-table.ts';
 import { runs } from '../support/runs.ts';
 import { noise, v1Pieces, v2Hashes } from './reference.ts';
@@ -592,20 +590,4 @@ describe('a plan whose hashes do not fit into memory', () => {
       });
     }
   }
-});
-
-describe('readFully', () => {
-  it('reads 2 GiB, which is too much for a single read of Node', { skip: freemem() < 3 * 2 ** 30 }, async () => {
-    const file = inFolder('huge');
-    writeFileSync(file, 'x');
-    truncateSync(file, 2 ** 31 + 1);
-    const into = Buffer.allocUnsafeSlow(2 ** 31 + 1);
-    for (const at of [0, 1, 2 ** 30, 2 ** 31]) into[at] = 1;
-    const handle = await open(file);
-    const bytes = await readFully(handle, into, 0);
-    await handle.close();
-    rmSync(file);
-    assert.equal(bytes, into.length);
-    assert.deepEqual([into[0], into[1], into[2 ** 30], into[2 ** 31]], [120, 0, 0, 0]);
-  });
 });

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { open } from 'node:fs/promises';
+import { freemem } from 'node:os';
 import { describe, it } from 'node:test';
+import { readFully } from '../../src/hash/read.ts';
 import { sparseFile, temporaryFolder } from '../support/tree.ts';
 import { procMissing, runChild } from './run-child.ts';
 
@@ -34,5 +37,18 @@ describe('peak memory', { skip: procMissing }, () => {
         t.diagnostic(`${version}: ${(above / MIB).toFixed(1)} MiB above ${(idle / MIB).toFixed(1)} of ${limit / MIB}`);
       }
     }
+  });
+});
+
+describe('readFully', () => {
+  it('reads 2 GiB, which is too much for a single read of Node', { skip: freemem() < 3 * GIB }, async (t) => {
+    const handle = await open(await sparseFile(await temporaryFolder(t), 'huge', 2 * GIB + 1), 'r+');
+    await handle.write('x', 0);
+    const into = Buffer.allocUnsafeSlow(2 * GIB + 1);
+    for (const at of [0, 1, GIB, 2 * GIB]) into[at] = 1;
+    const bytes = await readFully(handle, into, 0);
+    await handle.close();
+    assert.equal(bytes, into.length);
+    assert.deepEqual([into[0], into[1], into[GIB], into[2 * GIB]], [120, 0, 0, 0]);
   });
 });

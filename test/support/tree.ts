@@ -1,5 +1,6 @@
 /** Makes temporary folders and files for tests. */
-import { mkdir, mkdtemp, realpath, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -12,10 +13,14 @@ export async function temporaryFolder(test: { after(work: () => Promise<void>): 
 
 /** Writes files by their path from the root. A number is the size of a file with a pattern as content. */
 export async function writeTree(root: string, files: Record<string, number | string | Buffer>): Promise<void> {
+  const made = new Set<string>();
   for (const [name, content] of Object.entries(files)) {
     const target = path.join(root, name);
-    await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(target, typeof content === 'number' ? Buffer.alloc(content, 'metainfo') : content);
+    const folder = path.dirname(target);
+    // Without promises, which would take most of the time of a thousand small files.
+    if (!made.has(folder)) mkdirSync(folder, { recursive: true });
+    made.add(folder);
+    writeFileSync(target, typeof content === 'number' ? Buffer.alloc(content, 'metainfo') : content);
   }
 }
 

@@ -11,17 +11,22 @@ export function notRoot(): string | false {
   return 'only root can become another user';
 }
 
-/** Generates a torrent of `pathRoot` as an unprivileged user, and returns the error. */
-export function failureAsNobody(
-  pathRoot: string,
-  how: 'generate' | 'generateExt' = 'generate',
-): { code?: string; path?: string; message?: string } {
+interface Failure {
+  code?: string;
+  path?: string;
+  message?: string;
+}
+
+/** Generates a torrent of each of `roots` as an unprivileged user, in one process, and returns the errors. */
+export function failuresAsNobody(roots: readonly string[], how: 'generate' | 'generateExt' = 'generate'): Failure[] {
   const source = (name: string) => JSON.stringify(new URL(`../../src/create/${name}.ts`, import.meta.url).href);
   const script = `
     import { TorrentCreate } from ${source('draft')};
-    const draft = new TorrentCreate({ pathRoot: ${JSON.stringify(pathRoot)} });
-    const failure = await draft.${how}().then(() => ({}), ({ code, path, message }) => ({ code, path, message }));
-    process.stdout.write(JSON.stringify(failure));`;
+    const failureOf = (pathRoot) =>
+      new TorrentCreate({ pathRoot }).${how}().then(() => ({}), ({ code, path, message }) => ({ code, path, message }));
+    const failures = [];
+    for (const root of ${JSON.stringify(roots)}) failures.push(await failureOf(root));
+    process.stdout.write(JSON.stringify(failures));`;
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ['--import', './scripts/ts.mjs', '--input-type=module', '-e', script],
@@ -33,5 +38,5 @@ export function failureAsNobody(
     },
   );
   if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as ReturnType<typeof failureAsNobody>;
+  return JSON.parse(stdout) as Failure[];
 }
