@@ -38,11 +38,19 @@ export async function assemble(
 ): Promise<Torrent> {
   const content = await contentKeys(layout, digests, fileList === undefined ? await encodedFileList(layout) : fileList);
   const bytes = await joinInSlices(encodeParts(withContent(layout, content)));
+  const known = isHashedHere ? await knownValues(layout, content) : null;
   // Limits are for untrusted input. `warn` has reported what other readers will refuse.
-  if (!isHashedHere || !hasPlainEntries(layout.files) || hasNameless(layout))
-    return fromOwnBytes(bytes, { limits: NO_LIMITS });
-  const totals = await totalsOf(layout);
-  return createdTorrent({ version: layout.version, bytes, encoded: encodedSizes(content), totals });
+  if (!known) return fromOwnBytes(bytes, { limits: NO_LIMITS });
+  return createdTorrent({ version: layout.version, bytes, ...known });
+}
+
+/** What {@link createdTorrent} must know of a layout with valid hashes; null if its files need a check. */
+export async function knownValues(
+  layout: SizedLayout,
+  content: ContentKeys,
+): Promise<Pick<EncodedTorrent, 'encoded' | 'totals'> | null> {
+  if (!hasPlainEntries(layout.files) || hasNameless(layout)) return null;
+  return { encoded: encodedSizes(content), totals: await totalsOf(layout) };
 }
 
 /** Whether libtorrent has no name for the only file: that is an issue of the torrent. */

@@ -19,12 +19,15 @@ export interface ContentChanges {
   added: number[];
 }
 
+/** What is compared of the files of a torrent. */
+export type ComparedContent = Pick<TorrentContent, 'lengths' | 'roots' | 'pathAt'>;
+
 /** How two files are compared. */
-export interface Comparison {
+export interface Comparison<Content> {
   /** Whether two files of the same path are the same. */
   isSame(old: number, now: number): boolean;
   /** Stands for the content of a file; null for a file that was not renamed whatever others there are. */
-  keyOf(content: TorrentContent, index: number): string | null;
+  keyOf(content: Content, index: number): string | null;
 }
 
 /**
@@ -32,11 +35,11 @@ export interface Comparison {
  *
  * @param matches For each file of the new torrent, the index of the file of the old one that has its path; {@link NO_PATH} for none
  */
-export function contentChanges(
-  old: TorrentContent,
-  now: TorrentContent,
+export function contentChanges<Content extends ComparedContent>(
+  old: Content,
+  now: Content,
   matches: Uint32Array,
-  { isSame, keyOf }: Comparison,
+  { isSame, keyOf }: Comparison<Content>,
 ): ContentChanges {
   const isKept = new Uint8Array(old.lengths.length);
   const changed: IndexPair[] = [];

@@ -1,16 +1,18 @@
 /** The digests that a torrent has of files that are unchanged on disk, and how the files differ from it. */
 import { type FileTimes, requireTimesOf } from '../create/file-times.ts';
 import { type Finding, warning } from '../create/findings/findings.ts';
+import type { LaidOutAndHashed } from '../create/generate.ts';
 import { StoredDigests } from '../create/known/stored-digests.ts';
 import type { SizedLayout } from '../create/torrent-layout.ts';
 import { toHex } from '../errors/errors.ts';
 import type { DigestTable } from '../hash/file-digests.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
+import { pathAt } from '../layout/file-table.ts';
 import type { PadNames } from '../layout/padding.ts';
 import { contentOf, rootAt, storedLinks, type TorrentContent } from '../model/lazy/content.ts';
 import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { compareBytes } from '../platform/node.ts';
-import { contentChanges } from './content-changes.ts';
+import { type ComparedContent, contentChanges } from './content-changes.ts';
 import type { UpdateOptions, UpdateResult } from './update.ts';
 
 /** The files of the torrent that is updated. */
@@ -72,12 +74,13 @@ export class KnownFiles {
   }
 
   /** How the files of the new torrent differ from those of the old one. */
-  changes(updated: Torrent): Pick<UpdateResult, 'added' | 'changed' | 'removed' | 'renamed'> {
-    const [old, now] = [this.#content, contentOf(updated)];
-    const links = storedLinks(updated);
+  changes(updated: Torrent, made: LaidOutAndHashed): Pick<UpdateResult, 'added' | 'changed' | 'removed' | 'renamed'> {
+    const onDisk = contentOnDisk(made);
+    const [old, now] = [this.#content, onDisk ?? contentOf(updated)];
+    const links = onDisk ? NO_LINKS : storedLinks(updated);
     const hasLinks = this.links.size + links.size > 0;
     const hasOtherLink = (path: string) => hasLinks && this.links.get(path) !== links.get(path);
-    const { added, changed, removed, renamed } = contentChanges(old, now, this.#matches, {
+    const { added, changed, removed, renamed } = contentChanges<ComparedContent>(old, now, this.#matches, {
       isSame: (before, index) =>
         now.lengths[index] === old.lengths[before] &&
         compareBytes(rootAt(now, index), rootAt(old, before)) === 0 &&
@@ -100,6 +103,15 @@ export class KnownFiles {
     if (this.#times) return this.#times.mtimeMs[old] === mtime && this.#times.ctimeMs[old] === ctime;
     return Math.max(mtime, ctime) < this.#since;
   }
+}
+
+const NO_LINKS: ReturnType<typeof storedLinks> = new Map();
+
+/** The files that were found in columns, none of which is a link; null for others. To read them from the new torrent takes longer. */
+function contentOnDisk({ layout: { files }, digests: { v2 } }: LaidOutAndHashed): ComparedContent | null {
+  if (!files.onDisk || !v2) return null;
+  const { lengths, paths } = files.columns;
+  return { lengths, roots: v2.roots, pathAt: (index) => pathAt(paths, index).join('/') };
 }
 
 function futureDate(date: Date, isOption: boolean): Finding {

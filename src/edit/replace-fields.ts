@@ -6,6 +6,7 @@ import { NO_LIMITS } from '../bencode/limits.ts';
 import { Cursor } from '../bencode/unchecked-cursor.ts';
 import { type BencodeMap, type BencodeValue, type Encodable, RawBencode } from '../bencode/value.ts';
 import { MetainfoError } from '../errors/errors.ts';
+import { createdTorrent, type EncodedTorrent } from '../model/lazy/created-torrent.ts';
 import { fromOwnBytes, type ReadOptions, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { compareBytes, concatBytes, utf8Bytes } from '../platform/node.ts';
 
@@ -23,6 +24,8 @@ export interface Replacement extends Pick<ReadOptions, 'context'> {
   top: EntryChanges;
   /** Refuse changes that would change the infohash. */
   keepInfohash?: boolean | undefined;
+  /** About values that were just encoded and need no check: see {@link createdTorrent}. */
+  made?: Pick<EncodedTorrent, 'encoded' | 'totals'> | null;
 }
 
 /**
@@ -31,7 +34,10 @@ export interface Replacement extends Pick<ReadOptions, 'context'> {
  * @throws {MetainfoError} `ERR_INFOHASH` when `keepInfohash` forbids the changes
  * @throws {ValidationError} when the result is not a valid torrent
  */
-export function replaceFields(torrent: Torrent, { info, top, keepInfohash = false, context }: Replacement): Torrent {
+export function replaceFields(
+  torrent: Torrent,
+  { info, top, keepInfohash = false, made = null, context }: Replacement,
+): Torrent {
   const changes = new Map(top);
   const own = TorrentBase.bytesOf(torrent);
   const infoBytes = info.size > 0 ? joinEntries(splice(entriesOf(own.infoBytes), info)) : own.infoBytes;
@@ -46,6 +52,7 @@ export function replaceFields(torrent: Torrent, { info, top, keepInfohash = fals
   const after = splice(entries, changes);
   // Bytes after the end of the torrent do not belong to it, but are kept as well.
   const bytes = joinEntries(after, own.bytes.subarray(entries.end));
+  if (made) return createdTorrent({ version: torrent.torrentVersion, bytes, ...made });
   const keepsContent = !changes.has('info') && !changes.has('piece layers') && TorrentBase.isOwn(torrent);
   const quick = keepsContent ? withoutRevalidation(torrent, after, { bytes, context }) : null;
   return quick ?? fromOwnBytes(bytes, { context, limits: NO_LIMITS });

@@ -1,7 +1,7 @@
 /** Updates a v2 or hybrid torrent to changed files: reads only new and changed files. */
 import { lstat, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { contentKeys } from '../create/assemble.ts';
+import { contentKeys, knownValues } from '../create/assemble.ts';
 import { TorrentCreate } from '../create/draft.ts';
 import { type FileTimes, FileTimesStruct, fileTimesOf } from '../create/file-times.ts';
 import { emit } from '../create/findings/warnings.ts';
@@ -21,6 +21,7 @@ import {
   orNull,
   Unchecked,
 } from '../errors/guard.ts';
+import { isOwnEngine } from '../hash/engine.ts';
 import { type Job, track } from '../jobs/track.ts';
 import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
 import { KnownFiles } from './known-files.ts';
@@ -174,7 +175,7 @@ async function updateTo(
     knownDigests: (layout, digests) => known.find(layout, digests),
   });
   const updated = await replaceContent(torrent, hashed, checked);
-  const changes = known.changes(updated);
+  const changes = known.changes(updated, hashed);
   return { torrent: updated, fileTimes: fileTimesOf(hashed.layout.files), bytesRead: hashed.bytesRead, ...changes };
 }
 
@@ -196,8 +197,15 @@ async function contentRoot(torrent: Torrent, pathRoot: string): Promise<string> 
 async function replaceContent(
   torrent: Torrent,
   { layout, digests, fileList }: LaidOutAndHashed,
-  { context }: Pick<ReadOptions, 'context'>,
+  { context, engine }: Pick<ReadOptions, 'context'> & Pick<GenerateOptions, 'engine'>,
 ): Promise<Torrent> {
-  const { info, pieceLayers } = await contentKeys(layout, digests, fileList);
-  return replaceFields(torrent, { info, top: new Map([['piece layers', pieceLayers]]), context });
+  const content = await contentKeys(layout, digests, fileList);
+  const isTrusted = context === undefined && (!engine || isOwnEngine(engine)) && torrent.warnings.length === 0;
+  const made = isTrusted ? await knownValues(layout, content) : null;
+  return replaceFields(torrent, {
+    info: content.info,
+    top: new Map([['piece layers', content.pieceLayers]]),
+    made,
+    context,
+  });
 }

@@ -63,7 +63,7 @@ export function contentOf(torrent: Torrent): TorrentContent {
 }
 
 /** The pieces root of a file with content in a v2 or hybrid torrent. */
-export function rootAt({ roots }: TorrentContent, index: number): Uint8Array {
+export function rootAt({ roots }: Pick<TorrentContent, 'roots'>, index: number): Uint8Array {
   return (roots as Uint8Array).subarray(index * 32, (index + 1) * 32);
 }
 
