@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { writeTree } from '../support/tree.ts';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { notRoot } from '../support/unprivileged.ts';
 import { command, entries, metainfo, read, workFolder } from './run.ts';
 
@@ -50,6 +50,14 @@ describe('metainfo plan', () => {
       assert.ok(plan.seconds > 0);
       await rm(path.join(cwd, 'album.torrent'));
     }
+  });
+
+  it('counts the time of opening many files, however small', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(path.join(cwd, 'many'), Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`f${i}`, 1])));
+    const { stdout } = await metainfo(['plan', 'many', '--json'], { cwd });
+    const { seconds, bytesPerSecond, totalSize } = JSON.parse(stdout) as Record<string, number>;
+    assert.ok((seconds as number) > (100 * (totalSize as number)) / (bytesPerSecond as number), `${seconds} s`);
   });
 
   it('lists every obstacle in one pass, each with advice, and exits with 1', async (t) => {

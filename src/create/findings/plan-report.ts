@@ -40,7 +40,10 @@ export interface PlanReport {
   torrentSize: number | null;
   /** The measured rate of hashing from memory, in bytes per second; null unless a rate was asked for, and in browsers. A disk may be slower. */
   bytesPerSecond: number | null;
-  /** Estimated seconds of hashing at that rate; null if the rate or a size is unknown. */
+  /**
+   * Estimated seconds: of hashing at that rate, and of opening the files, by how long it took to list them. Null if the rate or a size is
+   * unknown.
+   */
   seconds: number | null;
   /** The entries that were left out because of what they are, as paths with `/`: at most 1,000. */
   leftOut: string[];
@@ -86,14 +89,20 @@ export async function describeLayout(
  */
 export async function planOf(draft: Draft, options: Checked<GenerateOptions>): Promise<PlanReport> {
   const sources = sourceFiles(draft.fields.sources ?? []);
+  const started = performance.now();
   const tried = await tryLayOut(draft, { ...options, sources });
+  const listing = (performance.now() - started) / 1000;
   const description = await describeLayout(draft, tried, options);
   const { totalSize } = description;
   if (!tried.layout || tried.layout.files.totalLength === 0) return description;
   const bytesPerSecond = await hashRate(description.version, options);
-  const seconds = totalSize === null || bytesPerSecond === null ? null : totalSize / bytesPerSecond;
+  const seconds =
+    totalSize === null || bytesPerSecond === null ? null : totalSize / bytesPerSecond + OPENING_BY_LISTING * listing;
   return { ...description, bytesPerSecond, seconds };
 }
+
+/** To open, read and close a small file takes this many times as long as to list it. */
+const OPENING_BY_LISTING = 3;
 
 const MAX_LEFT_OUT = 1000;
 
