@@ -35,14 +35,27 @@ const nameOf = (i: number) => `d/secret${i}`;
 
 /** Exchanges a folder with a link beside it: one step where python3 can do that, as nothing is missing then. */
 const SWAPPER = `
-import ctypes, os, sys
+import ctypes, os, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)
 pairs = [one.split(':') for one in sys.argv[1:]]
-print('ready', flush=True)
+print(os.getpid(), flush=True)
+os.kill(os.getpid(), signal.SIGSTOP)
 while True:
     for folder, link in pairs:
         libc.renameat2(-100, folder.encode(), -100, link.encode(), 2)
 `;
+
+/** Takes a step again as long as it fails with a code. */
+function untilItWorks(code: string, step: () => void): void {
+  for (;;) {
+    try {
+      step();
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== code) throw error;
+    }
+  }
+}
 
 /** Two folders with links beside them, and what is outside. */
 class Place {
@@ -74,10 +87,18 @@ class Place {
     for (const side of ['found', 'album']) symlinkSync('../outside', this.at(side, 'evil'));
   }
 
+  /** The job may make or remove an empty folder between two calls of this. */
   swap(side: 'found' | 'album'): void {
-    renameSync(this.at(side, 'd'), this.at(side, 'away'));
-    renameSync(this.at(side, 'evil'), this.at(side, 'd'));
-    renameSync(this.at(side, 'away'), this.at(side, 'evil'));
+    const [folder, link, away] = ['d', 'evil', 'away'].map((name) => this.at(side, name)) as [string, string, string];
+    untilItWorks('ENOENT', () => {
+      mkdirSync(folder, { recursive: true });
+      renameSync(folder, away);
+    });
+    untilItWorks('EISDIR', () => {
+      rmSync(folder, { recursive: true, force: true });
+      renameSync(link, folder);
+    });
+    renameSync(away, link);
     this.swaps += 1;
   }
 
@@ -94,16 +115,23 @@ class Place {
       }
   }
 
-  /** Swaps the folders in another process until `work` has ended. */
-  async whileSwapped(work: () => Promise<unknown>): Promise<void> {
+  /** Starts a process that can swap the folders, and stands still. Gives its id. */
+  async startSwapper(t: TestContext): Promise<number> {
     const pairs = ['found', 'album'].map((side) => `${this.at(side, 'd')}:${this.at(side, 'evil')}`);
     const swapper = spawn('python3', ['-c', SWAPPER, ...pairs], { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => swapper.kill('SIGKILL'));
+    const [said] = (await once(swapper.stdout, 'data')) as [Buffer];
+    return Number(said.toString());
+  }
+
+  /** Lets a process swap the folders until `work` has ended. */
+  async whileSwapped(swapper: number, work: () => Promise<unknown>): Promise<void> {
+    process.kill(swapper, 'SIGCONT');
     try {
-      await once(swapper.stdout, 'data');
       await work();
     } finally {
-      swapper.kill();
-      await once(swapper, 'exit');
+      process.kill(swapper, 'SIGSTOP');
+      while (!readFileSync(`/proc/${swapper}/stat`, 'latin1').includes(') T ')) await new Promise(setImmediate);
     }
     for (const side of ['found', 'album'] as const) if (lstatSync(this.at(side, 'd')).isSymbolicLink()) this.swap(side);
   }
@@ -187,11 +215,12 @@ describe('a folder that is swapped for a link', { skip }, () => {
 
     it(`leads nothing outside while another process swaps it: ${name}`, { skip: SWAPS < 1000 }, async (t) => {
       const { place, torrent } = await placeOf(t);
+      const swapper = await place.startSwapper(t);
       for (let round = 0; round < SWAPS / 20; round += 1) {
         place.fill();
         const found = await findMoved(torrent, place.at('album'), [place.at('found')]);
         place.link();
-        await place.whileSwapped(() => work(place, torrent, found));
+        await place.whileSwapped(swapper, () => work(place, torrent, found));
         place.requireUntouched(`${name}, round ${round}`);
       }
     });

@@ -10,7 +10,7 @@ import type { OnNoWorker } from './job-waits.ts';
 import { forEachIndex, type IndexedData } from './jobs.ts';
 import { bytesOf, type Producer } from './queued-torrent.ts';
 import { KEEP, partJobId, RETRIES } from './settings.ts';
-import { withDeadline } from './with-deadline.ts';
+import { throwIfAborted, withDeadline } from './with-deadline.ts';
 
 /** A file of a hash request. */
 interface RequestedFile {
@@ -131,7 +131,14 @@ export class EngineRun {
     const { root, attach, onNoWorker } = this.#options;
     const queue = queues.get('part', root);
     const opts = { ...RETRIES, ...KEEP, jobId: partJobId(id, index) };
-    const job = await server.answer(queue.add('part', { plan: id, index }, opts), signal);
+    throwIfAborted(signal);
+    const adding = queue.add('part', { plan: id, index }, opts);
+    const job = await server.answer(adding, signal).catch(async (error: unknown) => {
+      // The part may still be added: a worker would look for a plan that is gone.
+      const dropped = adding.then((late) => this.#drop(late));
+      if (!attach) await withDeadline(DROP_MS, dropped).catch(() => {});
+      throw error;
+    });
     try {
       await waits.withWorkers([root], { signal, onNoWorker }, (signal) =>
         waits.ended(job, queue, { signal, onPoll: (now) => onProgress(bytesOf(now)) }),

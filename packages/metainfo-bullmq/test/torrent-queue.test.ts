@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { Queue } from 'bullmq';
 import { folderStore, type MetainfoError, type PartStore, planParts, Torrent, TorrentCreate, verify } from 'metainfo';
 import { sparseFile, temporaryFolder, writeTree } from '../../../test/support/tree.ts';
 import { runBatchJob } from '../src/batch-job.ts';
@@ -355,7 +356,7 @@ describe('TorrentQueue', { skip }, () => {
   });
 
   it('leaves nothing of a cancelled verification in the store', async (t) => {
-    const { queue, base, ended, folder } = await cluster(t, { threads: 1 });
+    const { queue, base, ended, folder, redis } = await cluster(t, { threads: 1 });
     await sparseFile(base, 'large', 2 ** 40);
     const file = path.join(base, 'large');
     const engine = queue.engine({ root: base, remoteRoot: 'data', partSize: 2 ** 40 });
@@ -366,13 +367,30 @@ describe('TorrentQueue', { skip }, () => {
       signal: stop.signal,
     });
     hashed.catch(() => {});
-    while ((await readdir(path.join(folder, 'store')).catch(() => [])).length === 0) await delay(20);
-    await delay(300);
+    while (Number(await redis.client.llen('metainfo:metainfo-parts-data:active')) === 0) await delay(20);
     stop.abort();
     await assert.rejects(hashed, { code: 'ERR_ABORTED' });
     while (ended.length === 0) await delay(20);
     assert.equal(ended[0]?.error, 'ERR_ABORTED: The torrent was cancelled.');
     assert.deepEqual(await readdir(path.join(folder, 'store')), []);
+  });
+
+  it('leaves no job of a verification that is cancelled while its part is being added', async (t) => {
+    const { queue, base, folder, workers, redis } = await cluster(t);
+    await workers.close();
+    await writeFile(path.join(base, 'small'), 'x');
+    const stop = new AbortController();
+    const added = Queue.prototype.add;
+    t.mock.method(Queue.prototype, 'add', function (this: Queue, ...args: Parameters<typeof added>) {
+      const adding = added.apply(this, args);
+      if (args[0] === 'part') stop.abort();
+      return adding;
+    });
+    const engine = queue.engine({ root: base, remoteRoot: 'data' });
+    const draft = new TorrentCreate({ pathRoot: path.join(base, 'small') });
+    await assert.rejects(draft.generate({ version: 'v2', engine, signal: stop.signal }), { code: 'ERR_ABORTED' });
+    while ((await readdir(path.join(folder, 'store'))).length > 0) await delay(20);
+    assert.equal(await redis.client.llen('metainfo:metainfo-parts-data:wait'), 0);
   });
 
   it('says that the jobs are lost after the server lost its data', async (t) => {
