@@ -49,7 +49,7 @@ import {
 } from './failed-calls-jobs.ts';
 import { Leftovers } from './leftovers.ts';
 
-/** What the child runs. */
+/** A scenario, and the job that it runs. */
 export interface FaultRun {
   scenario: keyof typeof scenarios;
   /** The name of a job that makes its own files, or the creation of a torrent of the files that are in `data`. */
@@ -507,7 +507,7 @@ async function everyGroup(
   for (const call of groups) {
     const stalls: Fault['action'][] = call === 'advise' ? [] : ['stall'];
     for (const fault of choose([...HARM[call], ...stalls], await bench.count({ call })))
-      await bench.attempt({ ...fault, call });
+      await bench.attempt({ call, ...fault });
     if (match === undefined || (await bench.count({ call, match })) === 0) continue;
     // Other jobs may remove temporary files after they were cancelled, and stall again.
     // An interrupted call succeeds when retried.
