@@ -56,7 +56,20 @@ const WAITING_AT_ONCE = 6;
  * because loading the library takes longer than most of them.
  */
 const SHARING = [
-  ...['bencode', 'cli', 'create', 'disk', 'edit', 'errors', 'hashers', 'interface', 'layout', 'magnet', 'model', 'parts'],
+  ...[
+    'bencode',
+    'cli',
+    'create',
+    'disk',
+    'edit',
+    'errors',
+    'hashers',
+    'interface',
+    'layout',
+    'magnet',
+    'model',
+    'parts',
+  ],
   ...['print', 'sources', 'text', 'verify'],
 ];
 const SHARING_AT_MOST = 8;

@@ -44,7 +44,7 @@ export async function assemble(
   return createdTorrent({ version: layout.version, bytes, ...known });
 }
 
-/** What {@link createdTorrent} must know of a layout with valid hashes; null if its files need a check. */
+/** Gives {@link createdTorrent} its facts about a layout with valid hashes; null if its files need a check. */
 export async function knownValues(
   layout: SizedLayout,
   content: ContentKeys,

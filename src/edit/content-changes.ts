@@ -19,7 +19,7 @@ export interface ContentChanges {
   added: number[];
 }
 
-/** What is compared of the files of a torrent. */
+/** The files of a torrent, as far as they are compared. */
 export type ComparedContent = Pick<TorrentContent, 'lengths' | 'roots' | 'pathAt'>;
 
 /** How two files are compared. */
