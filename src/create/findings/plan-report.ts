@@ -93,11 +93,12 @@ export async function planOf(draft: Draft, options: Checked<GenerateOptions>): P
   const tried = await tryLayOut(draft, { ...options, sources });
   const listing = (performance.now() - started) / 1000;
   const description = await describeLayout(draft, tried, options);
-  const { totalSize } = description;
+  const { totalSize, pathRoot } = description;
   if (!tried.layout || tried.layout.files.totalLength === 0) return description;
   const bytesPerSecond = await hashRate(description.version, options);
-  const seconds =
-    totalSize === null || bytesPerSecond === null ? null : totalSize / bytesPerSecond + OPENING_BY_LISTING * listing;
+  // Sources are not opened here.
+  const opening = pathRoot === null ? 0 : OPENING_BY_LISTING * listing;
+  const seconds = totalSize === null || bytesPerSecond === null ? null : totalSize / bytesPerSecond + opening;
   return { ...description, bytesPerSecond, seconds };
 }
 
