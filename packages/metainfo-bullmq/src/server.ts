@@ -6,6 +6,9 @@ import { untilAbort, withDeadline } from './with-deadline.ts';
 /** Seconds-long outages of the server are survived by BullMQ; a producer that cannot reach it at all fails after this time. */
 export const CONNECT_MS = 10_000;
 
+/** Milliseconds more for each job that is added. */
+const JOB_MS = 10;
+
 /** The server, as a producer asks it. */
 export class QueueServer {
   readonly #closed = new AbortController();
@@ -43,14 +46,18 @@ export class QueueServer {
     }
   }
 
-  /** The answer of the server; an error if there is none, because a client without a connection waits for ever. */
-  async answer<T>(question: Promise<T>, signal?: AbortSignal): Promise<T> {
+  /**
+   * The answer of the server; an error if there is none, because a client without a connection waits for ever.
+   *
+   * @param jobs The number of jobs that the question adds: many take their time on a busy machine.
+   */
+  async answer<T>(question: Promise<T>, signal?: AbortSignal, jobs = 1): Promise<T> {
     const silence = () => {
       const why = this.#lost ? ` (${textOf(this.#lost)})` : '';
       throw new MetainfoError('ERR_QUEUE', `The server of the queue does not answer${why}.`);
     };
     try {
-      return (await withDeadline(CONNECT_MS, this.wait(question, signal), silence)) as T;
+      return (await withDeadline(CONNECT_MS + jobs * JOB_MS, this.wait(question, signal), silence)) as T;
     } catch (error) {
       if (error instanceof MetainfoError) throw error;
       throw new MetainfoError('ERR_QUEUE', `The queue failed: ${textOf(error)}`);

@@ -143,7 +143,7 @@ export class TorrentQueue {
     const data: JoinData = { plan: id, request, next, run, ...(cancelled.length > 0 && { cancelled }) };
     const opts = { ...RETRIES, ...KEEP, ...more, jobId: joinJobId(id) };
     const flow = { name: 'join', queueName: joins.name, data, opts, children };
-    const { job } = await server.answer(this.#flows.add(flow), signal);
+    const { job } = await server.answer(this.#flows.add(flow), signal, next);
     // Another producer may have added it meanwhile: BullMQ keeps the first job of an id.
     const kept = (await server.answer(joins.getJob(joinJobId(id)), signal)) ?? job;
     if (isOtherRequest(kept.data, data)) await this.#requireOutput(kept, output);
