@@ -79,12 +79,15 @@ export class KnownFiles {
     const [old, now] = [this.#content, onDisk ?? contentOf(updated)];
     const links = onDisk ? NO_LINKS : storedLinks(updated);
     const hasLinks = this.links.size + links.size > 0;
-    const hasOtherLink = (path: string) => hasLinks && this.links.get(path) !== links.get(path);
+    const hasOtherLink = (index: number) => {
+      const path = hasLinks ? now.pathAt(index) : '';
+      return this.links.get(path) !== links.get(path);
+    };
     const { added, changed, removed, renamed } = contentChanges<ComparedContent>(old, now, this.#matches, {
       isSame: (before, index) =>
         now.lengths[index] === old.lengths[before] &&
         compareBytes(rootAt(now, index), rootAt(old, before)) === 0 &&
-        !hasOtherLink(now.pathAt(index)),
+        !hasOtherLink(index),
       keyOf: (content, index) => ((content.lengths[index] as number) > 0 ? toHex(rootAt(content, index)) : null),
     });
     return {
