@@ -55,23 +55,10 @@ const WAITING_AT_ONCE = 6;
  * Folders whose tests leave their process as it was, and whose hooks outside of a suite only remove files: several files share one process,
  * because loading the library takes longer than most of them.
  */
-const SHARING = [
-  ...[
-    'bencode',
-    'cli',
-    'create',
-    'disk',
-    'edit',
-    'errors',
-    'hashers',
-    'interface',
-    'layout',
-    'magnet',
-    'model',
-    'parts',
-  ],
-  ...['print', 'sources', 'text', 'verify'],
-];
+const SHARING =
+  'bencode cli create disk edit errors hashers interface layout magnet model parts print sources text verify'.split(
+    ' ',
+  );
 const SHARING_AT_MOST = 8;
 /** The share of their runs that property tests make, except with --all or FILE: test/support/runs.ts. */
 const USUAL_RUNS = '0.1';
