@@ -55,6 +55,18 @@ export interface NativeScan {
   cancel(): void;
 }
 
+/** A short file, or a folder of few short files: see src/disk/small-tree.ts. */
+export interface NativeTree {
+  /** Its path on disk, without links; empty for a file. */
+  folder: string;
+  /** The path of each file from the root, as components that each end with a zero character; one more ends the path. */
+  paths: string;
+  /** Bytes, and the times of the last changes of content and status in milliseconds since 1970, of each file. */
+  numbers: number[];
+  /** The content of the files, one after the other. */
+  bytes: Uint8Array;
+}
+
 /** How the addon lays out the pad files of a v1 list: see `PaddingOptions`. */
 export interface NativePadding {
   pieceLength: number;
@@ -155,14 +167,13 @@ export interface Addon {
    *
    * @param root The folder that the path is relative to, without following links in it; empty for any path, through links.
    */
-  readonly ShortFile: new (
+  readonly SmallTree: new (
     root: string,
     path: string,
     maxBytes: number,
-    version: HashRequest['version'] | null,
-    pieceLength: number,
+    maxFiles: number,
   ) => {
-    readonly done: Promise<{ length: number; mtimeMs: number; ctimeMs: number; bytes: Uint8Array } | null>;
+    readonly done: Promise<NativeTree | null>;
     cancel(): void;
   };
   /** Lists folders on threads of its own. Follows no link. */
