@@ -69,12 +69,14 @@ export default bench({ files: '1000000', rounds: '3' }, async ({ files, rounds }
       return isCompared ? [...all, creation(tool, version, FEWER_FILES)] : all;
     }),
   );
-  // The torrents of the content before two of its files changed.
+  // The torrents of the content before two of its files changed. `update` reads what changed since their date.
   const older = (version: Version) => path.join(folder, `older ${version}.torrent`);
   const changed = [0, files - 1].map((i) => path.join(contentOf(files), fileName(i)));
   for (const file of changed) writeFileSync(file, 'shorter');
-  for (const version of VERSIONS)
-    await runMetainfo(folder, 'create', '-k', version, '-o', older(version), contentOf(files), '--quiet');
+  for (const version of VERSIONS) {
+    const options = ['-k', version, '-o', older(version), '--date', 'now', '--quiet'];
+    await runMetainfo(folder, 'create', contentOf(files), ...options);
+  }
   for (const file of changed) writeData(file, SIZE);
 
   const others = creations
