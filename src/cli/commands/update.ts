@@ -179,7 +179,7 @@ async function updated(
   hashing: Hashing,
 ): Promise<Changed> {
   const pathRoot = nodePath.resolve(path);
-  const ownFiles = await targets.outputToSkip(targets.fileOf(target));
+  const ownFiles = await targets.outputToSkip(targets.fileOf(target), pathRoot);
   const skipped = [nodePath.resolve(file), ...ownFiles, ...values.cacheFolders(options)];
   const cache = values.cacheOf(options);
   const updating = update(old, pathRoot, {

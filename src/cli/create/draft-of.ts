@@ -49,7 +49,7 @@ export async function draftOf(
   const foreign = foreignInput(paths, options);
   if (foreign) return foreignDraft(foreign, options, rest);
   const roots = rootAndPaths(paths);
-  const ownFiles = isNew ? [] : await outputToSkip(output);
+  const ownFiles = isNew ? [] : await outputToSkip(output, roots.pathRoot);
   const skipped = [...ownFiles, ...(await linkFileToSkip(options)), ...cacheFolders(options)];
   const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
   // A pattern of the configuration need not match anything in each torrent.

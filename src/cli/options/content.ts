@@ -220,7 +220,7 @@ function isFolderAt(place: string): boolean {
 }
 
 /** The path of a file relative to the path root, after resolving symlinks in both; null for a file outside it. */
-async function relativeTo(pathRoot: string, file: string): Promise<string | null> {
+export async function relativeTo(pathRoot: string, file: string): Promise<string | null> {
   const root = await realpath(pathRoot).catch(() => pathRoot);
   const folder = await realpath(path.dirname(file)).catch(() => path.dirname(file));
   return componentsWithin(root, path.join(folder, path.basename(file)))?.join('/') ?? null;

@@ -13,6 +13,7 @@ import { printable } from '../../text/printable.ts';
 import { ofRun } from '../run.ts';
 import { stderr, stdout, writeBytes } from '../terminal/output.ts';
 import { isStdin } from '../terminal/standard-input.ts';
+import { relativeTo } from './content.ts';
 import { hasPlaceholders } from './output-template.ts';
 
 /** The output name for standard output, as in other programs. `./-` is a file. */
@@ -105,11 +106,11 @@ async function resolved(file: string): Promise<string> {
 }
 
 /**
- * The output as a list of paths to leave out of the torrent. Empty if the output exists and is not a torrent: it may be
- * content then, which must not be replaced.
+ * The output as a list of paths to leave out of the torrent. Empty if it is not within the path root, or exists and is not a torrent:
+ * it may be content then, which must not be replaced.
  */
-export async function outputToSkip(file: string | undefined): Promise<string[]> {
-  if (file === undefined) return [];
+export async function outputToSkip(file: string | undefined, pathRoot: string): Promise<string[]> {
+  if (file === undefined || (await relativeTo(pathRoot, file)) === null) return [];
   if (!(await exists(file))) return [file];
   try {
     const { value } = decode(await readWithin(file, DEFAULT_LIMITS.bytes), { tolerant: true, limits: NO_LIMITS });
