@@ -181,7 +181,7 @@ type UnmatchedFiles = Map<string, string | null>;
  * @returns Their paths (null for all), the number of the others, and the globs that match nothing.
  */
 export function chosenFiles(
-  { files: all, nFiles }: Torrent,
+  torrent: Torrent,
   { files: globs, ignoreCase }: { files?: readonly string[]; ignoreCase?: boolean },
 ) {
   const unmatched: UnmatchedFiles = new Map();
@@ -196,9 +196,9 @@ export function chosenFiles(
     for (const { glob } of named) used.add(glob);
     return named.length > 0;
   };
-  const files = all.map(({ path: file }) => file).filter(isWanted);
+  const files = torrent.files.map(({ path: file }) => file).filter(isWanted);
   for (const { glob, otherCase } of tests) if (!used.has(glob)) unmatched.set(glob, otherCase());
-  return { files, unwantedFiles: nFiles - files.length, unmatched };
+  return { files, unwantedFiles: torrent.nFiles - files.length, unmatched };
 }
 
 /** The error about globs of `--files` that match nothing. */
