@@ -2,7 +2,9 @@
 import { encode } from '../bencode/encode.ts';
 import { type Encodable, RawBencode } from '../bencode/value.ts';
 import { requireNoInput } from '../disk/output-not-input.ts';
+import { type Problem, throwProblems } from '../disk/scan-problems.ts';
 import { type HeldFile, readSmallTree } from '../disk/small-tree.ts';
+import { STAT_NUMBERS, statFiles } from '../disk/stat-files.ts';
 import { throwIfAborted } from '../errors/cancel.ts';
 import { toHex } from '../errors/errors.ts';
 import type { Checked } from '../errors/guard.ts';
@@ -10,6 +12,7 @@ import { defaultEngine } from '../hash/default-engine.ts';
 import { type Digests, isOwnEngine, MAX_SHORT } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import { requestedMemory } from '../hash/make-requested-files.ts';
+import { changed } from '../hash/open-without-links.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { factsOfLayout, UNWATCHED } from '../jobs/track.ts';
@@ -40,13 +43,14 @@ import { fileList, fileTreeOf } from './file-list.ts';
 import { secretFindings } from './findings/secret-findings.ts';
 import { warn } from './findings/warnings.ts';
 import type { MadeTorrent } from './generate.ts';
+import { loadPlanReport } from './load.ts';
 import type { GenerateOptions } from './options.ts';
 import { otherFields } from './other-fields.ts';
 import { checkVersion, type LaidOutFile, layoutOfShape, paddingOf, type SizedLayout } from './torrent-layout.ts';
 
 /** The engine for the torrent of a draft, and its version; null where more than hashing is to be done, such as warnings. */
 function shortEngineOf(draft: Draft, options: Checked<GenerateOptions>) {
-  if (options.progress || options.onPlan || options.reuse || hasLengthLimits(options) || !isPlain(draft)) return null;
+  if (options.progress || options.reuse || hasLengthLimits(options) || !isPlain(draft)) return null;
   const { engine = defaultEngine() } = options;
   if (!isOwnEngine(engine) || !engine.short) return null;
   const version = checkVersion(options.version);
@@ -119,12 +123,39 @@ export async function generateShortTree(
   const layout = tree && shortLayout(draft, tree, { ...options, version });
   if (!layout || (await isInput(options.outputPath, layout))) return null;
   job.describe(factsOfLayout(layout));
-  if (!layout.isSingleFile) await warn(layout, options, secretFindings(draft, layout));
+  await announce(draft, layout, options);
   const digests = await hashShort(layout, engine, options);
   if (options.onProgress) await options.onProgress(endOf(layout, uptime() - started));
   if (layout.isSingleFile) return assembled(layout, digests, layersOfFile(digests));
   const { v2 } = digests;
   return assembled(layout, digests, v2 ? await pieceLayersOf(layout.files.lengths, v2, layout.pieceLength) : null);
+}
+
+/** Calls `onPlan`, or warns. A plan is a moment late: so little is read before there is one. */
+async function announce(draft: Draft, layout: SizedLayout, options: Checked<GenerateOptions>): Promise<void> {
+  const { signal, onPlan } = options;
+  // There is nothing to warn about for a file.
+  if (!onPlan) return layout.isSingleFile ? undefined : warn(layout, options, secretFindings(draft, layout));
+  const problems: Problem[] = [];
+  const { describeLayout } = await loadPlanReport();
+  const answer = onPlan(await describeLayout(draft, { layout, problems, leftOut: [] }, options));
+  if (answer !== undefined) {
+    await answer;
+    await requireUnchanged(layout);
+  }
+  throwIfAborted(signal);
+  return throwProblems(problems);
+}
+
+/** A callback may take any time. @throws {MetainfoError} `ERR_FILE_CHANGED` */
+async function requireUnchanged({ files }: SizedLayout): Promise<void> {
+  const planned = files.map(({ diskPath, length, mtimeMs }) => ({ real: diskPath as string, length, mtimeMs }));
+  const numbers = await statFiles(planned);
+  for (const [i, { real, length, mtimeMs }] of planned.entries()) {
+    const [errno, , size, mtime] = numbers.subarray(i * STAT_NUMBERS);
+    if (errno !== 0) throw changed(real, 'it was deleted, or cannot be looked at');
+    if (size !== length || mtime !== mtimeMs) throw changed(real, 'its size or modification time changed');
+  }
 }
 
 function endOf({ files }: SizedLayout, seconds: number): Progress {

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -103,6 +103,14 @@ function allOf(torrent: Torrent): object {
   };
 }
 
+/** The callbacks, and the plan and the last progress that they got: a busy machine reports more often. */
+function listener() {
+  const told: unknown[] = [];
+  const onPlan = (plan: unknown) => told.push(plan);
+  const onProgress = (now: Progress) => told.push({ ...now, seconds: 0 });
+  return { ends: () => [told[0], told.at(-1)], tell: { onPlan, onProgress } };
+}
+
 describe('the torrent of a short file on disk', () => {
   let folder = '';
   before(async () => {
@@ -115,15 +123,10 @@ describe('the torrent of a short file on disk', () => {
     const draft = new TorrentCreate({ pathRoot, info: { private: true }, trackers: ['udp://tracker.example'] });
     const made = await generateShortTree(draft, { version, beneath });
     assert.equal(made !== null, isShort, `${pathRoot} takes the fast path: ${made !== null}`);
-    // A busy machine reports more often.
-    let last: Progress | null = null;
-    const onProgress = (now: Progress) => {
-      last = { ...now, seconds: 0 };
-    };
-    const short = await draft.generateWithTimes({ version, beneath, onProgress });
-    const ofShort = last;
-    const general = await draft.generateWithTimes({ version, beneath, onProgress, engine: nodeEngine() });
-    assert.deepEqual(ofShort, last);
+    const [one, other] = [listener(), listener()];
+    const short = await draft.generateWithTimes({ version, beneath, ...one.tell });
+    const general = await draft.generateWithTimes({ version, beneath, ...other.tell, engine: nodeEngine() });
+    assert.deepEqual(one.ends(), other.ends());
     assert.deepEqual(short.torrent.bencode(), general.torrent.bencode());
     assert.deepStrictEqual(allOf(short.torrent), allOf(general.torrent));
     assert.deepStrictEqual(short.fileTimes, general.fileTimes);
@@ -196,6 +199,13 @@ describe('the torrent of a short file on disk', () => {
     await assert.rejects(stopped, { code: 'ERR_ABORTED' });
     const changed = draft.generate({ onPlan: () => writeFile(file, 'other content') });
     await assert.rejects(changed, { code: 'ERR_FILE_CHANGED', path: file });
+    const few = path.join(folder, 'few');
+    await mkdir(few);
+    for (const name of ['a', 'b', 'c']) await writeFile(path.join(few, name), name);
+    const ofFolder = new TorrentCreate({ pathRoot: few });
+    const within = await realpath(path.join(few, 'b'));
+    for (const change of [() => writeFile(within, 'other'), () => rm(within)])
+      await assert.rejects(ofFolder.generate({ onPlan: change }), { code: 'ERR_FILE_CHANGED', path: within });
   });
 
   it('leaves a FIFO alone, whose writer would lose its data', { skip: process.platform === 'win32' }, async () => {
@@ -290,19 +300,23 @@ describe('the torrent of a small folder', () => {
       fc.constantFrom(...VERSIONS),
       options,
       draftOptions,
-      async (entries, version, given, fields) => {
+      fc.boolean(),
+      async (entries, version, given, fields, isPlanned) => {
         const folder = await mkdtemp(path.join(tmpdir(), 'metainfo-small-'));
         try {
           await fill(folder, entries);
           const draft = new TorrentCreate({ ...fields, pathRoot: folder });
           const run = async (how: object) => {
             const warnings: unknown[] = [];
-            const all = { ...given, version, onWarning: (one: unknown) => warnings.push(one), ...how };
+            const { ends, tell } = listener();
+            const onWarning = (one: unknown) => warnings.push(one);
+            const all = { ...given, version, onWarning, ...(isPlanned && { onPlan: tell.onPlan }), ...how };
             const result = await draft.generateWithTimes(all).catch((error: unknown) => error);
-            return { result, warnings };
+            return { result, warnings, plan: ends()[0] };
           };
           const [ours, general] = [await run({}), await run({ engine: nodeEngine() })];
           assert.deepEqual(ours.warnings, general.warnings);
+          assert.deepEqual(ours.plan, general.plan);
           made += 1;
           if (await generateShortTree(draft, { ...given, version, onWarning: () => {} }).catch(() => null)) short += 1;
           if (general.result instanceof Error) {
