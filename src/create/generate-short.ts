@@ -11,12 +11,12 @@ import type { Checked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type Digests, isOwnEngine, MAX_SHORT } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
-import { requestedMemory } from '../hash/make-requested-files.ts';
+import { bytesToPieceEnd, requestedMemory } from '../hash/make-requested-files.ts';
 import { changed } from '../hash/open-without-links.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { factsOfLayout, UNWATCHED } from '../jobs/track.ts';
-import type { Progress } from '../jobs/watch.ts';
+import { runningJob, watch } from '../jobs/watch.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { libtorrentName } from '../layout/libtorrent-names.ts';
 import { sortV1, sortV2 } from '../layout/order.ts';
@@ -40,6 +40,7 @@ import { encodedSizes, keysOf, pieceLayersOf, withContent } from './assemble.ts'
 import { hasLengthLimits } from './choose-length.ts';
 import type { Draft } from './draft-fields.ts';
 import { fileList, fileTreeOf } from './file-list.ts';
+import type { Finding } from './findings/findings.ts';
 import { secretFindings } from './findings/secret-findings.ts';
 import { warn } from './findings/warnings.ts';
 import type { MadeTorrent } from './generate.ts';
@@ -54,7 +55,9 @@ function shortEngineOf(draft: Draft, options: Checked<GenerateOptions>) {
   const { engine = defaultEngine() } = options;
   if (!isOwnEngine(engine) || !engine.short) return null;
   const version = checkVersion(options.version);
-  return { engine, short: engine.short, version, resources: checkedResources(options, version, 1) };
+  // Only a given read size depends on the number of cores, which takes a while to find out.
+  checkedResources(options, version, options.readSize == null ? 1 : undefined);
+  return { engine, short: engine.short, version };
 }
 
 /**
@@ -114,7 +117,6 @@ export async function generateShortTree(
   const engine = fields.pathRoot === undefined ? null : shortEngineOf(draft, options);
   if (!engine) return null;
   const { version } = engine;
-  const started = uptime();
   // A path root that is a file is added whatever the filters say.
   const { include, exclude, attributes, hidden = true, systemFiles = true } = fields;
   const takesAll = !(include || exclude || attributes || options.cache) && hidden && systemFiles;
@@ -124,27 +126,29 @@ export async function generateShortTree(
   if (!layout || (await isInput(options.outputPath, layout))) return null;
   job.describe(factsOfLayout(layout));
   await announce(draft, layout, options);
+  throwIfAborted(options.signal);
   const digests = await hashShort(layout, engine, options);
-  if (options.onProgress) await options.onProgress(endOf(layout, uptime() - started));
   if (layout.isSingleFile) return assembled(layout, digests, layersOfFile(digests));
   const { v2 } = digests;
   return assembled(layout, digests, v2 ? await pieceLayersOf(layout.files.lengths, v2, layout.pieceLength) : null);
 }
 
-/** Calls `onPlan`, or warns. A plan is a moment late: so little is read before there is one. */
+/** Calls `onPlan` or `onWarning`. A plan is a moment late: so little is read before there is one. */
 async function announce(draft: Draft, layout: SizedLayout, options: Checked<GenerateOptions>): Promise<void> {
-  const { signal, onPlan } = options;
-  // There is nothing to warn about for a file.
-  if (!onPlan) return layout.isSingleFile ? undefined : warn(layout, options, secretFindings(draft, layout));
+  const { signal, onPlan, onWarning } = options;
+  let answer: unknown;
   const problems: Problem[] = [];
-  const { describeLayout } = await loadPlanReport();
-  const answer = onPlan(await describeLayout(draft, { layout, problems, leftOut: [] }, options));
-  if (answer !== undefined) {
+  if (onPlan) {
+    const { describeLayout } = await loadPlanReport();
+    answer = onPlan(await describeLayout(draft, { layout, problems, leftOut: [] }, options));
     await answer;
-    await requireUnchanged(layout);
+  } else if (!layout.isSingleFile) {
+    const onEach = onWarning && ((warning: Finding) => (answer = onWarning(warning) ?? true));
+    await warn(layout, onEach ? { onWarning: onEach } : {}, secretFindings(draft, layout));
   }
+  if (answer !== undefined) await requireUnchanged(layout);
   throwIfAborted(signal);
-  return throwProblems(problems);
+  throwProblems(problems);
 }
 
 /** A callback may take any time. @throws {MetainfoError} `ERR_FILE_CHANGED` */
@@ -158,24 +162,30 @@ async function requireUnchanged({ files }: SizedLayout): Promise<void> {
   }
 }
 
-function endOf({ files }: SizedLayout, seconds: number): Progress {
-  const { totalLength: bytes } = files;
-  return { bytes, arrivedBytes: bytes, totalBytes: bytes, file: files.pathAt(files.length - 1), seconds, queued: 0 };
-}
-
+/** Hashes the only file at once, and several as any request. */
 async function hashShort(
   { files, version, pieceLength, paddedFiles }: SizedLayout,
-  { engine, short, resources }: NonNullable<ReturnType<typeof shortEngineOf>>,
-  { signal }: Checked<GenerateOptions>,
+  { engine, short }: NonNullable<ReturnType<typeof shortEngineOf>>,
+  options: Checked<GenerateOptions>,
 ): Promise<Digests> {
   const contents = files.map((file) => (file as HeldFile).content);
   const [first] = contents;
-  if (first && contents.length === 1) return short.hash(first, version, pieceLength);
+  const { totalLength: totalBytes } = files;
+  const nameOf = (index: number) => files.pathAt(index);
+  if (first && contents.length === 1) {
+    const started = uptime();
+    const digests = short.hash(first, version, pieceLength);
+    const all = { bytes: totalBytes, arrivedBytes: totalBytes, totalBytes };
+    await options.onProgress?.({ ...all, file: nameOf(0), seconds: uptime() - started, queued: 0 });
+    return digests;
+  }
   const requested = contents.map((content) => requestedMemory(content));
+  // With long pieces, pad files may have gigabytes.
+  const padding = contents.slice(0, paddedFiles).map(({ length }) => bytesToPieceEnd(length, pieceLength));
+  const isShort = padding.reduce((sum, length) => sum + length, totalBytes) <= MAX_SHORT;
+  const resources = checkedResources(options, version, isShort ? 1 : undefined);
   const request = { files: requested, version, pieceLength, paddedFiles, onMissing: 'fail' as const, ...resources };
-  const digests = await engine.start(request).done;
-  throwIfAborted(signal);
-  return digests;
+  return watch(() => runningJob(engine.start(request), { totalBytes, nameOf }), options);
 }
 
 async function isInput(outputPath: string | null | undefined, { files }: SizedLayout): Promise<boolean> {

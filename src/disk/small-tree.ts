@@ -19,6 +19,9 @@ export interface SmallTree {
   files: HeldFile[];
 }
 
+/** Characters. Any system takes paths of so many. */
+const MAX_PATH = 300;
+
 interface SmallTreeOptions extends Checked<BeneathOptions> {
   /** Bytes of all files together. */
   maxBytes: number;
@@ -58,6 +61,9 @@ export async function readSmallTree(target: string, options: SmallTreeOptions): 
     const diskPath = isFile ? target : diskPathBelow(folder, path);
     return { path: isFile ? [] : path.split('\0'), diskPath, length, mtimeMs, ctimeMs, content };
   };
+  if (isFile) return { isFile, files: [fileAt('', 0)] };
   // The last path is ended too.
-  return { isFile, files: isFile ? [fileAt('', 0)] : paths.split('\0\0').slice(0, -1).map(fileAt) };
+  const files = paths.split('\0\0').slice(0, -1).map(fileAt);
+  // No call could open a file by a path that is too long, wherever its folder is open.
+  return files.some(({ diskPath }) => diskPath.length > MAX_PATH) ? null : { isFile, files };
 }
