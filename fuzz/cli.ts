@@ -71,7 +71,7 @@ async function run(args: readonly string[]): Promise<Ran> {
   process.exitCode = 0;
   process.chdir(folder);
   try {
-    const command = await program();
+    const command = program();
     command.hook('preAction', (_, action) => {
       ran.json = action.opts()['json'] === true;
     });
@@ -120,7 +120,7 @@ export const check: Target['check'] = async (input) => {
   if (!args.some((text) => CONTROL.test(text))) assert.doesNotMatch(`${stdout}${stderr}`.replaceAll('\n', ''), CONTROL);
 };
 
-const COMMANDS = (await program()).commands.map((command) => ({
+const COMMANDS = program().commands.map((command) => ({
   name: command.name(),
   options: command.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null)),
 }));

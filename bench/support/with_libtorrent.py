@@ -17,14 +17,9 @@ import libtorrent as lt
 FLAGS = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only, "hybrid": 0}
 
 
-def make(version: str, piece_length: int, path: str, by_name: bool = False) -> bytes:
-    """With `by_name`, a folder without folders; add_files keeps the order of the file system in v1."""
+def make(version: str, piece_length: int, path: str) -> bytes:
     files = lt.file_storage()
-    if by_name:
-        for name in sorted(os.listdir(path)):
-            files.add_file(os.path.join(os.path.basename(path), name), os.path.getsize(os.path.join(path, name)))
-    else:
-        lt.add_files(files, path)
+    lt.add_files(files, path)
     torrent = lt.create_torrent(files, piece_length, FLAGS[version])
     lt.set_piece_hashes(torrent, os.path.dirname(path))
     return lt.bencode(torrent.generate())
@@ -42,20 +37,16 @@ def make_from_memory(piece_length: int, name: str, data: memoryview) -> bytes:
 
 def make_each(task: dict) -> dict:
     version, piece_length = task["version"], task["pieceLength"]
-    content = task["content"]
-    if task["from"] == "folders":
-        paths = sorted(os.path.join(content, name) for name in os.listdir(content))
-    else:
-        paths = sorted(os.path.join(at, name) for at, _, names in os.walk(content) for name in names)
+    paths = sorted(os.path.join(at, name) for at, _, names in os.walk(task["content"]) for name in names)
     loaded = []
-    if task["from"] == "memory":
+    if task["fromMemory"]:
         for path in paths[:1024]:
             with open(path, "rb") as file:
                 loaded.append(memoryview(file.read()))
 
     def work(index: int) -> bytes:
         if not loaded:
-            return make(version, piece_length, paths[index], task["from"] == "folders")
+            return make(version, piece_length, paths[index])
         return make_from_memory(piece_length, os.path.basename(paths[index]), loaded[index % len(loaded)])
 
     started = time.perf_counter()

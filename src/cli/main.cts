@@ -46,13 +46,5 @@ function started(): Partial<ReturnType<typeof start>> {
   }
 }
 
-/** Programs ask for the version before they use the command: that takes as long as starting Node. */
-function printedVersion(): boolean {
-  const [, , flag = '', ...rest] = process.argv;
-  if (rest.length > 0 || !/^(-V|--version)$/.test(flag)) return false;
-  console.log(require('../../package.json').version);
-  return true;
-}
-
 // For scripts/code-cache.mjs.
-export = printedVersion() ? {} : started();
+export = started();

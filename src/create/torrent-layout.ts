@@ -222,28 +222,18 @@ type LayOutOptions = Pick<LayoutOptions, 'padding' | 'tailPad' | 'padNames' | 's
   pieceLength: number | null;
 };
 
-/** How the file list of a torrent is padded; null for no pad files. */
-export function paddingOf(
-  { version, isSingleFile }: Pick<TorrentLayout, 'version' | 'isSingleFile'>,
-  options: Pick<LayoutOptions, 'padding' | 'tailPad' | 'padNames'>,
-): TorrentLayout['padding'] {
-  const { tailPad = PADDING_DEFAULTS.tailPad, padNames = PADDING_DEFAULTS.padNames } = options;
-  const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
-  return hasPads ? { tailPad, padNames } : null;
-}
-
 /** Chooses the piece length and decides which files are padded. */
 function layOut(layout: BareLayout, options: LayOutOptions): TorrentLayout {
   const { version, name, isSingleFile, files, otherFields } = layout;
-  const { sources } = options;
+  const { sources, tailPad = PADDING_DEFAULTS.tailPad, padNames = PADDING_DEFAULTS.padNames } = options;
   const { lengths } = files;
   const unknown = files.hasAllLengths ? -1 : lengths.findIndex(Number.isNaN);
-  const padding = paddingOf(layout, options);
-  if (padding && files.length > 1 && !padding.tailPad && unknown >= 0)
-    throw sizeUnknown(files.at(unknown) as LaidOutFile);
+  const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
+  if (hasPads && files.length > 1 && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as LaidOutFile);
   const streams = sources.filter(({ stream }) => stream);
   const pieceLength =
     options.pieceLength ?? (unknown < 0 ? choosePieceLength(files.totalLength) : UNKNOWN_PIECE_LENGTH);
+  const padding = hasPads ? { tailPad, padNames } : null;
   return {
     ...layoutOfShape({ version, name, isSingleFile, files, otherFields, pieceLength, padding }),
     streams: streams.length === 0 ? [] : indexesOf(streams, files),

@@ -55,18 +55,6 @@ export interface NativeScan {
   cancel(): void;
 }
 
-/** A short file, or a folder of few short files: see src/disk/small-tree.ts. */
-export interface NativeTree {
-  /** Its path on disk, without links; empty for a file. */
-  folder: string;
-  /** The path of each file from the root, as components that each end with a zero character; one more ends the path. */
-  paths: string;
-  /** Bytes, and the times of the last changes of content and status in milliseconds since 1970, of each file. */
-  numbers: number[];
-  /** The content of the files, one after the other. */
-  bytes: Uint8Array;
-}
-
 /** How the addon lays out the pad files of a v1 list: see `PaddingOptions`. */
 export interface NativePadding {
   pieceLength: number;
@@ -167,13 +155,14 @@ export interface Addon {
    *
    * @param root The folder that the path is relative to, without following links in it; empty for any path, through links.
    */
-  readonly SmallTree: new (
+  readonly ShortFile: new (
     root: string,
     path: string,
     maxBytes: number,
-    maxFiles: number,
+    version: HashRequest['version'] | null,
+    pieceLength: number,
   ) => {
-    readonly done: Promise<NativeTree | null>;
+    readonly done: Promise<{ length: number; mtimeMs: number; ctimeMs: number; bytes: Uint8Array } | null>;
     cancel(): void;
   };
   /** Lists folders on threads of its own. Follows no link. */

@@ -91,8 +91,6 @@ FileStatus Folder::status(const char* name) const {
   return file_status((path_ + (is_drive ? "" : "\\") + name).c_str());
 }
 
-std::optional<ShortFile> Folder::read(const char*, std::size_t) const { return {}; }
-
 // The mode of a file on Windows never says that it may not be read: nobody asks.
 int Folder::reading_error(const char*) const { return 0; }
 

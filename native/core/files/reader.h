@@ -110,11 +110,8 @@ struct ShortPath {
   std::string path;  // with a root: relative to it, without `..`, and its links are not followed
 };
 
-// Reads a regular file of at most `max` bytes. Empty for any other file, after an error, if the file changed
+// Reads a regular file of 1 to `max` bytes. Empty for any other file, after an error, if the file changed
 // meanwhile, and on Windows. Throws std::bad_alloc.
 std::optional<ShortFile> read_short_file(const ShortPath& where, std::size_t max);
-
-// The path without links; empty after an error and on Windows.
-std::string real_path(const std::string& path);
 
 }  // namespace metainfo

@@ -87,8 +87,6 @@ FileStatus file_status(const char* path) {
 
 std::optional<ShortFile> read_short_file(const ShortPath&, std::size_t) { return {}; }
 
-std::string real_path(const std::string&) { return {}; }
-
 }  // namespace metainfo
 
 #endif

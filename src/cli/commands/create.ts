@@ -6,9 +6,11 @@ import { configFileOptions } from '../config/load.ts';
 import { readCommandLine } from '../config/resolve-options.ts';
 import { creationLines } from '../create/findings.ts';
 import { COMMON, type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
+import { showPlan } from '../create/plan-report.ts';
 import { runCreate } from '../create/run-create.ts';
 import { summaryJson, summaryLines } from '../create/summary.ts';
 import { interruptible } from '../exit.ts';
+import { createMany } from '../many/create-many.ts';
 import { shortHelp } from '../options/short-help.ts';
 import { reportTo } from '../options/target.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
@@ -56,7 +58,6 @@ export function addCreate(program: Command): void {
         const queue = queueOf(given);
         if (given.each || given.batch !== undefined) {
           if (queue) command.error('error: --queue makes one torrent: omit --each and --batch', { exitCode: USAGE });
-          const { createMany } = await import('../many/create-many.ts');
           return createMany(paths, optionsFor, signal);
         }
         if (!queue) return create(paths, optionsFor(paths), signal);
@@ -87,8 +88,8 @@ function requirePaths(
 
 async function create(paths: string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
   if (options.dryRun) {
-    const { showPlan } = await import('../create/plan-report.ts');
-    return showPlan(paths, options, signal);
+    await showPlan(paths, options, signal);
+    return;
   }
   const progress = showsProgress(options);
   let warnings: readonly Finding[] = [];

@@ -6,6 +6,7 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { readingOptions } from '../config/load.ts';
 import { interruptible } from '../exit.ts';
 import { verifyArguments } from '../many/verify-arguments.ts';
+import { verifyMany } from '../many/verify-many.ts';
 import { contentPlace, readTorrent } from '../options/arguments.ts';
 import { chosenFiles, collectGlob, unmatchedFiles } from '../options/content.ts';
 import { cacheOf, cacheOptions, hashingOptions, parseFolder, parseThreads } from '../options/option-values.ts';
@@ -115,7 +116,6 @@ export function addVerify(program: Command): void {
         if (options.find && options.jobs !== undefined)
           throw invalidArgument('--find verifies one torrent after the other: omit --jobs');
         await requireOutputFolder(options);
-        const { verifyMany } = await import('../many/verify-many.ts');
         await interruptible((signal) => verifyMany(chosen, options, signal));
         return;
       }

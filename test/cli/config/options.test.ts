@@ -18,8 +18,6 @@ import { runs } from '../../support/runs.ts';
 import { metainfo, read } from '../run.ts';
 import { create, folderWith, shownBy } from './folder.ts';
 
-const whole = await program();
-
 /** A value as a word of the command line. */
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
@@ -135,7 +133,9 @@ describe('the options of create', () => {
 
   it('of create, plan and config include --preset, --config and --no-config', () => {
     for (const name of ['create', 'plan', 'config']) {
-      const flags = whole.commands.find((command) => command.name() === name)?.options.map(({ long }) => long);
+      const flags = program()
+        .commands.find((command) => command.name() === name)
+        ?.options.map(({ long }) => long);
       for (const flag of ['--preset', '--config', '--no-config']) assert.ok(flags?.includes(flag), `${name} ${flag}`);
     }
   });
