@@ -31,7 +31,7 @@ const { metafile } = await build({
   format: 'cjs',
   minify: true,
   define: { 'import.meta.filename': '__filename' },
-  external: ['bullmq', 'prom-client'],
+  external: ['bullmq', 'ioredis', 'prom-client'],
   plugins: [sourceOfMetainfo],
   logLevel: 'warning',
   metafile: true,

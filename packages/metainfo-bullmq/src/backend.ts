@@ -2,13 +2,13 @@
 import {
   type BackendClasses,
   type ConnectionOptions,
-  createRedisBackend,
   type PostgresConnectionOptions,
   type RedisQueueBackend,
   withBackend,
 } from 'bullmq';
 import { refused, shown } from './failures.ts';
 import { SharedPostgres } from './postgres.ts';
+import { redisBackend } from './redis.ts';
 
 /** The server of the queues: a URL (`redis:`, `rediss:`, `valkey:`, `postgres:`), or the options that BullMQ takes. */
 export type QueueConnection = string | object;
@@ -24,7 +24,8 @@ export interface QueueOptions {
    */
   backend?: 'redis' | 'postgres' | undefined;
   /**
-   * The start of all keys in Redis, or the schema in PostgreSQL, for several sets of queues on one server.
+   * The start of all keys in Redis, or the schema in PostgreSQL, for several sets of queues on one server. A Redis Cluster needs it in
+   * braces, as in `{metainfo}`: then all keys are in one hash slot.
    *
    * @default 'metainfo'
    */
@@ -45,12 +46,16 @@ export type BullQueue = InstanceType<Backend['classes']['Queue']>;
 export interface Backend {
   classes: BackendClasses<RedisQueueBackend, ConnectionOptions>;
   options: { connection: never; prefix: string; telemetry?: never };
-  /** The clock of the server, in milliseconds since 1970; NaN if it does not tell. */
+  /** The clock of the server, in milliseconds since 1970; NaN if it does not tell. It throws if it takes no writes, after a failover. */
   time(queue: BullQueue): Promise<number>;
-  /** The ids of the processes whose workers take jobs of a queue. */
-  workersOf(queue: BullQueue, root: string): Promise<string[]>;
-  /** Tells others which roots this process serves, where connections do not do that by themselves. */
-  announce(): Promise<unknown>;
+  /** Counts the processes that serve any of some roots, and those that serve each of them. */
+  workersOf(queue: BullQueue, roots: readonly string[]): Promise<number[]>;
+  /** The jobs, of those given, that have neither ended nor been cancelled: when they were added, in milliseconds since 1970, by their ids. */
+  openJobs(queue: BullQueue, ids: readonly string[]): Promise<Map<string, number>>;
+  /** An answer that any process has got within some milliseconds, or a new one. */
+  shared<T>(queue: BullQueue, name: string, ms: number, ask: () => Promise<T>): Promise<T>;
+  /** Tells others that this process serves its roots, and goes on to tell them, or that it ends. */
+  announce(queue: BullQueue, isEnd?: boolean): Promise<unknown>;
   /** Ends the connections that all queues share. */
   end(): Promise<void>;
 }
@@ -66,13 +71,7 @@ const SCHEMES: Readonly<Record<string, 'redis' | 'postgres'>> = {
 /** The keys of connection options that name a server of Redis, or belong to a client. Without any of them, ioredis connects to this machine. */
 const SERVER_KEYS = ['host', 'path', 'url', 'sentinels', 'duplicate'] as const;
 
-/**
- * The backend for a connection.
- *
- * @param worker.closing Aborted when connections by a URL of Redis need not be tried again.
- * @param worker.roots The roots that this process serves.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; no message has the credentials of a URL
- */
+/** The backend for a connection. `closing` is aborted when connections to Redis need not be tried again. Throws `ERR_INVALID_ARGUMENT`. */
 export function backendOf(
   { connection, backend: given, prefix = 'metainfo', telemetry }: QueueOptions,
   { closing, roots = [] }: { closing?: AbortSignal; roots?: readonly string[] } = {},
@@ -80,8 +79,8 @@ export function backendOf(
   const url = typeof connection === 'string' || connection instanceof URL ? parsed(String(connection)) : null;
   const isObject = typeof connection === 'object' && connection !== null;
   if (!url && !isObject) throw refused(`connection must be a URL or connection options, not ${shown(connection)}`);
-  if (typeof prefix !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(prefix))
-    throw refused(`prefix must be 1 to 64 letters, digits, - and _, not ${shown(prefix)}`);
+  if (typeof prefix !== 'string' || !/^(\{[A-Za-z0-9_-]{1,62}\}|[A-Za-z0-9_-]{1,64})$/.test(prefix))
+    throw refused(`prefix must be 1 to 64 letters, digits, - and _, or such a text in braces, not ${shown(prefix)}`);
   const backend = given ?? (url ? SCHEMES[url.protocol] : 'redis');
   if (backend !== 'redis' && backend !== 'postgres')
     throw refused(
@@ -101,28 +100,8 @@ export function backendOf(
     const options = { schema: prefix, migrate: true, connectionTimeoutMillis: CONNECT_MS, ...given };
     return { ...postgresBackend(options, roots), options: { connection: options as never, ...common } };
   }
-  return { ...redisBackend(), options: { connection: redisOptions(url, connection, closing), ...common } };
-}
-
-function redisBackend(): Omit<Backend, 'options'> {
-  let first: RedisQueueBackend | undefined;
-  const create: typeof createRedisBackend = (name, options, kind = {}) => {
-    if (kind.blocking || kind.withBlockingConnection) return createRedisBackend(name, options, kind);
-    // Queues that only ask share a connection.
-    if (first) return first.forQueue(name) as RedisQueueBackend;
-    first = createRedisBackend(name, options, kind);
-    return first;
-  };
-  return {
-    classes: withBackend(create),
-    time: async (queue) =>
-      Number(/server_time_usec:(\d+)/.exec(await (await queue.getBackend().client).info())?.[1]) / 1000,
-    // Clients are named `prefix:queue:w:worker`.
-    workersOf: async (queue) =>
-      (await queue.getWorkers()).map(({ rawname, name = '' }) => (rawname ?? name).replace(/^.*:w:/, '')),
-    announce: async () => {},
-    end: async () => {},
-  };
+  const options = redisOptions(url, connection);
+  return { ...redisBackend(options, { closing, prefix, roots }), options: { connection: options, ...common } };
 }
 
 function postgresBackend(
@@ -133,13 +112,15 @@ function postgresBackend(
   return {
     classes: withBackend((name: string, opts: object) => shared.backend(name, opts)) as never,
     time: () => shared.time(),
-    workersOf: (_, root) => shared.workersOf(root),
-    announce: () => shared.getListenClient(),
+    workersOf: (_, roots) => shared.workersOf(roots),
+    openJobs: ({ name }, ids) => shared.openJobs(name, ids),
+    shared: (_queue, _name, _ms, ask) => ask(),
+    announce: async (_, isEnd = false) => isEnd || shared.getListenClient(),
     end: () => shared.end(),
   };
 }
 
-function redisOptions(url: URL | null, connection: QueueConnection, closing: AbortSignal | undefined): never {
+function redisOptions(url: URL | null, connection: QueueConnection): never {
   if (!url && !SERVER_KEYS.some((key) => key in Object(connection)))
     throw refused(
       'connection names no server: give a URL, options with a host, or a client; PostgreSQL also needs backend',
@@ -152,9 +133,8 @@ function redisOptions(url: URL | null, connection: QueueConnection, closing: Abo
     );
   // ioredis knows neither valkey: nor its credentials in a URL object.
   const href = url.href.replace(/^valkey:/, 'redis:');
-  // Without it, a client whose server is unreachable would keep the process alive: BullMQ cannot end a client that never connected.
-  const retryStrategy = (times: number) => (closing?.aborted ? null : Math.min(1000 * times, MOST_RETRY_MS));
-  return { url: href, ...(closing && { retryStrategy }) } satisfies ConnectionOptions as never;
+  const retryStrategy = (times: number) => Math.min(1000 * times, MOST_RETRY_MS);
+  return { url: href, retryStrategy } satisfies ConnectionOptions as never;
 }
 
 /** Milliseconds for which PostgreSQL may stay silent. A server of another kind, such as Redis, waits for more bytes for ever. */
@@ -164,10 +144,7 @@ const CONNECT_MS = 5000;
 const MOST_RETRY_MS = 10_000;
 
 function parsed(text: string): URL {
-  try {
-    return new URL(text);
-  } catch {
-    // The error has the text, which may be a password.
-  }
+  // An error of URL has the text, which may be a password.
+  if (URL.canParse(text)) return new URL(text);
   throw refused('connection is not a URL such as redis://127.0.0.1:6379');
 }

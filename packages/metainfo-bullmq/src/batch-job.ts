@@ -1,6 +1,8 @@
 /** One job of a batch: creates, verifies or validates some torrents. */
 import path from 'node:path';
+import type { Job } from 'bullmq';
 import {
+  AbortError,
   isPermanent,
   Torrent,
   TorrentCreate,
@@ -10,8 +12,9 @@ import {
   ValidationError,
   verify,
 } from 'metainfo';
-import { notInStore, refused, shown, textOf } from './failures.ts';
-import type { IndexedData, WorkerContext } from './jobs.ts';
+import { cancelledError, notInStore, OtherWorkerError, refused, shown, textOf, UnseenError } from './failures.ts';
+import { type IndexedData, indexedData, isLastAttempt, type JobContext, type WorkerContext } from './jobs.ts';
+import { judged, touching } from './passing.ts';
 import {
   contentAt,
   isBeneathRoot,
@@ -21,6 +24,7 @@ import {
   type SeenFolders,
   withoutFolders,
 } from './roots.ts';
+import { CANCELLED, PROGRESS_MS } from './settings.ts';
 import { type StoredResults, storedItems, storedResults, storeObject } from './stored.ts';
 import { throwIfAborted } from './with-deadline.ts';
 import { writeOnce } from './write-once.ts';
@@ -117,37 +121,61 @@ export interface ItemResult {
 /** Small torrents that are processed at once: two groups of outputs, so that one can be hashed while the other is synced. */
 const ITEMS_AT_ONCE = 128;
 
-/** How a job of a batch is started. */
-interface BatchJobContext extends WorkerContext {
-  signal: AbortSignal;
-  /** Failures that may pass are the results of their items, too: nobody tries again. */
-  isLastAttempt: boolean;
-  /** Whether a job that names unknown roots fails as a whole, before its first item, so that another worker takes it. */
-  needsRoots: boolean;
+/** Characters of the error of an item. Results of a full job must fit into an object of the store. */
+const MAX_ERROR = 1000;
+
+/** Characters of items or results that a job holds itself: longer ones are in the store. */
+export const MAX_INLINE = 4096;
+
+/** Runs a job of a batch, until somebody cancels the batch. */
+export async function runBatch(job: Job, { signal, context, ...rest }: JobContext): Promise<object> {
+  const unwanted = new AbortController();
+  const look = (now: Pick<Job, 'progress'> | undefined) => {
+    if (now?.progress === CANCELLED) unwanted.abort();
+  };
+  look(job);
+  const ask = () => context.queues.batches.getJob(job.id as string).then(look, () => {});
+  const watch = setInterval(() => void ask(), PROGRESS_MS).unref();
+  const how = { ...rest, isFirst: job.attemptsStarted <= 1, isLastAttempt: isLastAttempt(job) };
+  const stop = AbortSignal.any([signal, unwanted.signal]);
+  try {
+    return await runBatchJob(indexedData(job.data), { ...context, ...how, signal: stop });
+  } catch (error) {
+    throw unwanted.signal.aborted && error instanceof AbortError ? cancelledError() : error;
+  } finally {
+    clearInterval(watch);
+  }
 }
 
-/** How the items of a job run. */
-interface BatchContext extends BatchJobContext {
+interface BatchContext extends WorkerContext, Pick<JobContext, 'signal' | 'touch' | 'isFinal'> {
+  /** Whether no earlier attempt may have stored results. */
+  isFirst?: boolean;
+  /** Failures that may pass are the results of their items, too: nobody tries again. */
+  isLastAttempt: boolean;
   seen: SeenFolders;
 }
 
-/**
- * Runs a job of a batch, and stores the results. One failing item does not end the others: if its failure may pass, the job fails when all
- * others have ended, and its next attempt runs only that item.
- */
+/** Runs a job of a batch, and stores the results. If failures of some items may pass, its next attempt runs only those. */
 export async function runBatchJob(
-  { plan: id, index }: IndexedData,
-  given: BatchJobContext,
-): Promise<{ ok: number; failed: number }> {
+  data: IndexedData,
+  given: Omit<BatchContext, 'seen'>,
+): Promise<{ ok: number; failed: number; sealed?: string }> {
   const context: BatchContext = { ...given, seen: new Map() };
-  const { store, signal } = context;
-  const stored = await storedItems(store, id, index);
+  const { store, signal, isFirst } = context;
+  const { plan: id, index } = data;
+  const stored = await storedItems(store, data);
   if (!stored) throw notInStore(`the items ${index} of ${id}`);
   const { operation, first, items } = stored;
-  if (context.needsRoots) requireRootsOf(context.roots, items.flatMap(placesOf));
+  try {
+    requireRootsOf(context.roots, items.flatMap(placesOf));
+  } catch (error) {
+    // Else its items have this failure.
+    if (!(await context.isFinal(error as OtherWorkerError))) throw error;
+  }
   // A forged result could call damaged content good. The torrents of other operations are read by those who use them.
-  const others = async () => (operation === 'verify' ? null : storedResults(store, id, index, stored));
-  const earlier = await others();
+  const job = { first, count: items.length };
+  const others = async () => (operation === 'verify' ? null : storedResults(store, id, index, job));
+  const earlier = isFirst ? null : await others();
   const results: StoredResults = items.map((_, i) => earlier?.[i] ?? null);
   const failures: unknown[] = [];
   const run = async ([i, item]: [number, unknown]) => {
@@ -156,23 +184,30 @@ export async function runBatchJob(
       failures.push(error);
       return null;
     });
+    context.touch();
   };
   const entries = items.entries();
   const lane = async () => {
     for (const entry of entries) await run(entry);
   };
   await Promise.all(Array.from({ length: ITEMS_AT_ONCE }, lane));
-  // A worker that was taken for dead may have ended some of them, too.
-  const later = await others();
-  const merged = results.map((result, i) => result ?? later?.[i] ?? null);
-  if (merged.some((result) => result !== null)) await storeObject(store, id, `results-${index}`, merged);
-  throwIfAborted(signal);
-  if (failures.length > 0) throw failures[0];
+  if (results.includes(null)) {
+    // A worker that was taken for dead may have ended some of them, too.
+    const later = await others();
+    const merged = results.map((result, i) => result ?? later?.[i] ?? null);
+    if (merged.some((result) => result !== null))
+      await storeObject(store, id, `results-${index}`, JSON.stringify(merged));
+    throwIfAborted(signal);
+    throw failures[0];
+  }
   const ok = results.filter((result) => result?.ok).length;
-  return { ok, failed: results.length - ok };
+  const most = data.sealed ? MAX_INLINE : 0;
+  const sealed = await storeObject(store, id, `results-${index}`, JSON.stringify(results), most);
+  if (earlier && sealed) await store.delete?.(id, `results-${index}`);
+  return { ok, failed: results.length - ok, ...(sealed && { sealed }) };
 }
 
-/** @throws {unknown} a failure that may pass, unless this is the last attempt */
+/** The result of an item. Throws a failure that may pass, unless this is the last attempt. */
 async function resultOf(
   operation: BatchOperation,
   item: unknown,
@@ -181,15 +216,18 @@ async function resultOf(
 ): Promise<ItemResult> {
   const nothing = { infohashV1: null, infohashV2: null };
   try {
-    return { item: index, error: null, ...nothing, ...(await runItem(operation, item, context)) };
+    checkItem(operation, item);
+    const outcome = await RUN[operation](item as never, context);
+    return { item: index, error: null, ...nothing, ...outcome };
   } catch (cause) {
-    // Where a root is gone, another worker may have it.
-    const error = await requireMounted(context.roots, placesOf(item)).then(
-      () => cause,
-      (gone: unknown) => gone,
-    );
-    if (context.signal.aborted || !(context.isLastAttempt || isPermanent(error))) throw error;
-    return { item: index, ok: false, error: await withoutFolders(textOf(error), context.roots), ...nothing };
+    const error = await judged(cause, context, placesOf(item));
+    // Missing content is what a verification finds.
+    const isFound = error instanceof UnseenError && operation !== 'create';
+    const isFinal = error instanceof OtherWorkerError ? isFound || (await context.isFinal(error)) : isPermanent(error);
+    const isLast = context.isLastAttempt && !(error instanceof OtherWorkerError);
+    if (context.signal.aborted || !(isFinal || isLast)) throw error;
+    const text = (await withoutFolders(textOf(error), context.roots)).slice(0, MAX_ERROR);
+    return { item: index, ok: false, error: text, ...nothing };
   }
 }
 
@@ -201,47 +239,41 @@ export function placesOf(item: unknown): unknown[] {
 
 type Outcome = Pick<ItemResult, 'ok'> & Partial<ItemResult>;
 
-async function runItem(operation: BatchOperation, item: unknown, context: BatchContext): Promise<Outcome> {
-  checkItem(operation, item);
-  if (operation === 'create') return create(item as CreateItem, context);
-  if (operation === 'verify') return verifyItem(item as VerifyItem, context);
-  return validate(item as ValidateItem, context);
-}
+/** Characters of an item as JSON. */
+export const MAX_ITEM = 2 ** 20;
 
-type ItemChecks<Item> = {
-  readonly [Field in keyof Item]-?: readonly [fits: (value: unknown) => boolean, what: string];
-};
+/** Whether a value is right for a field of an item, and the words for what it expects. */
+type ItemCheck = readonly [fits: (value: unknown) => boolean, what: string];
 
-const isText = (value: unknown) => typeof value === 'string';
-const isVersion = (value: unknown) => value === undefined || ['v1', 'v2', 'hybrid'].includes(value as string);
-const isFields = (value: unknown) => value == null || (typeof value === 'object' && !Array.isArray(value));
-const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
+const TEXT: ItemCheck = [(value) => typeof value === 'string', 'a string'];
 
 /** Checked by hand: with structs, that took as long as encoding the torrents. */
-const ITEM_CHECKS: { readonly [Operation in BatchOperation]: ItemChecks<BatchItems[Operation]> } = {
+const ITEM_CHECKS: { readonly [Operation in BatchOperation]: Record<keyof BatchItems[Operation], ItemCheck> } = {
   create: {
-    path: [isText, 'a string'],
-    output: [isText, 'a string'],
-    version: [isVersion, 'v1, v2 or hybrid'],
-    fields: [isFields, 'an object'],
-    force: [isFlag, 'true or false'],
+    path: TEXT,
+    output: TEXT,
+    version: [(value) => [undefined, 'v1', 'v2', 'hybrid'].includes(value as string), 'v1, v2 or hybrid'],
+    fields: [(value) => value == null || (typeof value === 'object' && !Array.isArray(value)), 'an object'],
+    force: [(value) => [undefined, true, false].includes(value as boolean), 'true or false'],
   },
-  verify: { torrent: [isText, 'a string'], path: [isText, 'a string'] },
-  validate: { torrent: [isText, 'a string'] },
+  verify: { torrent: TEXT, path: TEXT },
+  validate: { torrent: TEXT },
 };
 
-/** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an item that the store has damaged */
+/** Throws `ERR_INVALID_ARGUMENT` for an item that the store has damaged. */
 function checkItem(operation: BatchOperation, item: unknown): void {
   if (item === null || typeof item !== 'object') throw refused(`item ${shown(item)}: expected an object`);
   const given = item as Record<string, unknown>;
+  if ('tooLong' in given) throw refused(`the item has ${given['tooLong']} characters of JSON: at most ${MAX_ITEM}`);
   for (const [field, [fits, what]] of Object.entries(ITEM_CHECKS[operation]))
     if (!fits(given[field])) throw refused(`item ${field}: expected ${what}, not ${shown(given[field])}`);
 }
 
 async function create(
   { path: place, output, version = 'hybrid', fields: given, force = false }: CreateItem,
-  { roots, threads, memoryLimit, signal, seen }: BatchContext,
+  context: BatchContext,
 ): Promise<Outcome> {
+  const { roots, threads, memoryLimit, signal, touch, seen } = context;
   const { path: pathRoot, beneath } = await contentAt(roots, place, seen);
   const target = await outputAt(roots, output, seen);
   const fields = given ?? {};
@@ -253,20 +285,23 @@ async function create(
   const draft = new TorrentCreate({ ...fields, ...(info && { info }), pathRoot });
   // Without `force`, no file is replaced.
   const replaced = force ? target.path : null;
-  const torrent = await draft.generate({ version, threads, memoryLimit, outputPath: replaced, beneath, signal });
+  const resources = { threads, memoryLimit, onProgress: touching(touch) };
+  const torrent = await draft.generate({ version, ...resources, outputPath: replaced, beneath, signal });
+  await requireMounted(context, [output], { mayBeEmpty: true });
   await writeOnce(torrent, target.path, { force, beneath: target.beneath });
   const { infohashV1, infohashV2 } = torrent;
   return { ok: true, infohashV1, infohashV2 };
 }
 
-async function verifyItem(
-  { torrent: file, path: place }: VerifyItem,
-  { roots, threads, memoryLimit, signal, seen }: BatchContext,
-): Promise<Outcome> {
+async function verifyItem({ torrent: file, path: place }: VerifyItem, context: BatchContext): Promise<Outcome> {
+  const { roots, threads, memoryLimit, signal, touch, seen } = context;
   const from = await contentAt(roots, file, seen);
   const torrent = await Torrent.read(from.path, { beneath: from.beneath, signal });
   const { path: content, beneath } = await contentAt(roots, place, seen);
-  const { ok, goodBytes, totalSize } = await verify(torrent, content, { threads, memoryLimit, beneath, signal });
+  const options = { threads, memoryLimit, onProgress: touching(touch), beneath, signal };
+  const { ok, goodBytes, totalSize } = await verify(torrent, content, options);
+  // Content may be missing here only.
+  if (!ok && goodBytes === 0) await requireMounted(context, [place]);
   const { infohashV1, infohashV2 } = torrent;
   return { ok, goodBytes, totalSize, infohashV1, infohashV2 };
 }
@@ -282,3 +317,5 @@ async function validate({ torrent: file }: ValidateItem, { roots, signal, seen }
     return { ok: false, error: `ERR_VALIDATION: ${first.path.join('.')}: ${first.message}` };
   }
 }
+
+const RUN = { create, verify: verifyItem, validate };

@@ -20,11 +20,7 @@ export const CALLBACK = option(func(), 'a function');
 export const unchecked = (...names: readonly string[]): Checks =>
   Object.fromEntries(names.map((name) => [name, option(any(), '')]));
 
-/**
- * Checks options: their values, and that none has another name.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
- */
+/** Checks the names and values of options. Throws `ERR_INVALID_ARGUMENT`. */
 export function checkOptions<T>(options: T, checks: Checks): T {
   if (!is(options, object())) throw refused(`options must be an object, not ${shown(options)}`);
   for (const [name, value] of Object.entries(options as object)) {

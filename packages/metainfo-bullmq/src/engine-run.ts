@@ -9,10 +9,9 @@ import { notInStore } from './failures.ts';
 import type { OnNoWorker } from './job-waits.ts';
 import { forEachIndex, type IndexedData } from './jobs.ts';
 import { bytesOf, type Producer } from './queued-torrent.ts';
-import { KEEP, partJobId, RETRIES } from './settings.ts';
+import { KEEP, partJobId, priorityOf, RETRIES } from './settings.ts';
 import { throwIfAborted, withDeadline } from './with-deadline.ts';
 
-/** A file of a hash request. */
 interface RequestedFile {
   path: string | Uint8Array | null;
   offset: number;
@@ -64,10 +63,7 @@ export interface RunOptions {
   track: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/**
- * A run. The server knows the random nonce of one that can be attached to until it ends, so nobody who can only write to the store can
- * prepare parts for it.
- */
+/** A run. The server knows its random nonce until it ends: nobody who can only write to the store can prepare parts for it. */
 export class EngineRun {
   readonly #producer: Producer;
   readonly #options: RunOptions;
@@ -118,7 +114,8 @@ export class EngineRun {
         return sealed;
       } catch (error) {
         const { code } = Object(error);
-        const isLost = attach && (code === 'ERR_PART' || code === 'ERR_QUEUE');
+        // Somebody else who verifies the same may have discarded it.
+        const isLost = attach && ['ERR_PART', 'ERR_QUEUE', 'ERR_ABORTED'].includes(code);
         if (tries === TRIES || context.signal.aborted || !isLost) throw error;
         this.#stored = undefined;
         await server.answer(queues.get('part', root).remove(partJobId(plan.id, index)), context.signal);
@@ -130,13 +127,16 @@ export class EngineRun {
     const { server, store, queues, waits } = this.#producer;
     const { root, attach, onNoWorker } = this.#options;
     const queue = queues.get('part', root);
-    const opts = { ...RETRIES, ...KEEP, jobId: partJobId(id, index) };
+    const opts = { ...RETRIES, ...KEEP, jobId: partJobId(id, index), priority: priorityOf(0, index) };
     throwIfAborted(signal);
     const adding = queue.add('part', { plan: id, index }, opts);
     const job = await server.answer(adding, signal).catch(async (error: unknown) => {
       // The part may still be added: a worker would look for a plan that is gone.
-      const dropped = adding.then((late) => this.#drop(late));
-      if (!attach) await withDeadline(DROP_MS, dropped).catch(() => {});
+      if (!attach)
+        await withDeadline(
+          DROP_MS,
+          adding.then((late) => this.#drop(late)),
+        ).catch(() => {});
       throw error;
     });
     try {

@@ -8,33 +8,37 @@ export function refused(problem: string): MetainfoError {
   return new MetainfoError('ERR_INVALID_ARGUMENT', `${problem}.`);
 }
 
-/** Another worker may be able to run a job: this one lacks a root, the job was planned by a newer version, or the store refuses it. */
+const MINUTE = 60_000;
+
+/** Another worker may be able to run a job: for example, it was planned by a newer version. */
 export class OtherWorkerError extends MetainfoError {
-  /** How often a job may start before it fails: for half an hour or longer, a worker that can run it may come. */
-  readonly passes: number = 1000;
+  /** Milliseconds for which a job is passed on: until then, a worker that can run it may come. */
+  readonly patience: number = 30 * MINUTE;
 }
 
-/** How often a job is passed on for want of a root: the worker that has it may be away for hours. */
-export const ROOT_PASSES = 5000;
-
-/** A job names a root that this worker does not have. */
+/** A job names a root that this worker does not have. The worker that has it may be away for hours. */
 export class UnknownRootError extends OtherWorkerError {
-  override readonly passes = ROOT_PASSES;
+  override readonly patience: number = 300 * MINUTE;
 }
+
+/** Something is wrong with the machine of a worker: its disk, a mount, its access to the store. */
+export class SickWorkerError extends OtherWorkerError {}
+
+/** A worker does not have what a job needs, or has it changed. Others may have it. */
+export class UnseenError extends OtherWorkerError {}
+
+/** The same for an output, of which nobody has seen the folder. */
+export class UnseenOutputError extends UnseenError {}
 
 /** Describes a value in a message. */
 export function shown(value: unknown): string {
   return inspect(value, { depth: 0, breakLength: Infinity }).slice(0, 100);
 }
 
-/**
- * The error that a processor throws: one that is never tried again if that is pointless. It has no stack, which others could read.
- *
- * @param text The error as text, without paths of this machine.
- */
+/** The error that a processor throws: final if retries are pointless. It has no stack and no paths, which others could read. */
 export function jobError(error: unknown, text: string): Error {
-  const failure =
-    error instanceof UnrecoverableError || isPermanent(error) ? new UnrecoverableError(text) : new Error(text);
+  const isLasting = error instanceof UnrecoverableError || error instanceof OtherWorkerError || isPermanent(error);
+  const failure = isLasting ? new UnrecoverableError(text) : new Error(text);
   failure.stack = text;
   return failure;
 }
@@ -48,24 +52,34 @@ export function textOf(error: unknown): string {
   return error.message || errors.map(textOf).join('; ') || error.name;
 }
 
-/** Errors of clients for a server that speaks another protocol. */
-const OTHER_KIND: readonly (readonly [RegExp, kind: string])[] = [
-  [/^Protocol error, got/, 'Redis'],
+const MEANINGS: readonly (readonly [RegExp, meaning: string])[] = [
+  [/^Protocol error, got/, 'The server does not answer as Redis does: is it one?'],
   [
     /connection timeout|timeout expired|timeout exceeded when trying to connect|^received invalid response/i,
-    'PostgreSQL',
+    'The server does not answer as PostgreSQL does: is it one?',
   ],
+  [/^OOM /, 'The server of the queue is out of memory: raise its maxmemory, or remove jobs.'],
 ];
 
-/** An error of the server or of a connection, for the caller. The errors of ioredis hold the command that failed, and AUTH has a password. */
-export function publicError(error: unknown): MetainfoError {
+/** The server refuses credentials or a permission. It will do so again. */
+export class RefusedError extends MetainfoError {}
+
+/** The error of a server that takes no writes. After a failover, another one does. */
+export const REPLICA = 'The server of the queue is a replica, which takes no writes.';
+
+/** Whether a server refuses credentials, a permission or a database: by the codes of PostgreSQL, or the words of Redis. */
+export function isRefusal(error: unknown): boolean {
+  return /^(28000|28P01|3D000|42501)$/.test(Object(error).code) || /\b(WRONGPASS|NOAUTH|NOPERM)\b/.test(textOf(error));
+}
+
+/** An error of the server, for the caller: those of ioredis hold the command that failed, and AUTH has a password. */
+export function publicError(error: unknown, doing = ''): MetainfoError {
   if (error instanceof MetainfoError) return error;
-  const text = textOf(error);
-  const kind = OTHER_KIND.find(([pattern]) => pattern.test(text))?.[1];
-  return new MetainfoError(
-    'ERR_QUEUE',
-    kind ? `The server does not answer as ${kind} does: is it one? (${text})` : text,
-  );
+  // The reason why a transaction was given up.
+  const text = textOf(Object(error).previousErrors?.[0] ?? error);
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(text))?.[1];
+  const message = meaning ? `${meaning} (${text})` : `${doing}${text}`;
+  return isRefusal(error) ? new RefusedError('ERR_QUEUE', message) : new MetainfoError('ERR_QUEUE', message);
 }
 
 /** The failure of a torrent that somebody has cancelled: no retry. */
@@ -79,8 +93,8 @@ export function wasCancelledError(): MetainfoError {
 }
 
 /** The error of a part store that lacks what somebody needs. Another worker may have the right store. */
-export function notInStore(what: string): MetainfoError {
-  return new MetainfoError('ERR_QUEUE', `The part store does not have ${what}: do all workers have the same store?`);
+export function notInStore(what: string): UnseenError {
+  return new UnseenError('ERR_QUEUE', `The part store does not have ${what}: do all workers have the same store?`);
 }
 
 /** The error of a job that is not in the queue any more. */

@@ -16,16 +16,21 @@ export type {
 } from './batch-job.ts';
 export type { ResultsOptions } from './batches.ts';
 export type { OnNoWorker } from './job-waits.ts';
+export type { WorkerState } from './passing.ts';
 export type {
+  AddBatchOptions,
+  AddOptions,
   AddTorrentOptions,
+  BatchProgress,
   DoneOptions,
   JoinedTorrent,
+  PassedOptions,
   QueuedBatch,
   QueuedTorrent,
   QueueProgress,
 } from './queued.ts';
 export type { QueueCounts, RootCounts } from './root-queues.ts';
 export type { Roots } from './roots.ts';
-export type { JobKind } from './settings.ts';
+export { type JobKind, queueName } from './settings.ts';
 export { type QueueEngine, type QueueEngineOptions, TorrentQueue, type TorrentQueueOptions } from './torrent-queue.ts';
 export { createWorkers, type EndedJob, type Workers, type WorkersOptions } from './workers.ts';

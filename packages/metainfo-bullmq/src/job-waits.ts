@@ -4,7 +4,9 @@ import type { Job } from 'bullmq';
 import { MetainfoError } from 'metainfo';
 import type { BullQueue } from './backend.ts';
 import { errorOf, failedPart, lostError, wasCancelledError } from './failures.ts';
+import { partsOf, Wake } from './job-ends.ts';
 import { isOtherRequest, wasCancelled } from './jobs.ts';
+import type { DoneOptions } from './queued.ts';
 import type { RootQueues } from './root-queues.ts';
 import type { QueueServer } from './server.ts';
 import { CANCELLED, queueName } from './settings.ts';
@@ -18,10 +20,12 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
   /** Called with the job now and then, and when it has succeeded. */
   onPoll?: ((job: Job) => unknown) | undefined;
+  /** Also called after something has happened to the parts of this plan. */
+  plan?: string | undefined;
 }
 
-/** Milliseconds between two questions about a job: they grow to the last one. */
-export const POLL_MS = { first: 50, most: 250 };
+/** Milliseconds until somebody asks again for a job that is missing or being cancelled, for its progress, and for a server that is away. */
+export const AGAIN_MS = { job: 250, progress: 250, server: 2000 };
 
 /** Milliseconds for which waiting for a job goes on although the server does not answer. */
 const OUTAGE_MS = 600_000;
@@ -37,6 +41,8 @@ const ASK_WORKERS_MS = 2000;
 export class JobWaits {
   readonly #server: QueueServer;
   readonly #queues: RootQueues;
+  /** The last answers about the workers of roots. */
+  readonly #workers = new Map<string, { answer: Promise<number | null>; until: number }>();
 
   constructor(server: QueueServer, queues: RootQueues) {
     this.#server = server;
@@ -50,18 +56,29 @@ export class JobWaits {
     return now && !isOtherRequest(now.data, data) ? now : undefined;
   }
 
-  /**
-   * How a job has ended; null if it has not. Its `failedReason` does not tell: it stays when an attempt fails and the next one succeeds.
-   */
+  /** How a job has ended; null if it has not. Its `failedReason` stays when an attempt fails and the next one succeeds. */
   async endOf(job: Job, signal?: AbortSignal): Promise<'completed' | 'failed' | null> {
     if (!job.finishedOn) return null;
     const state = await this.#server.answer(job.getState(), signal);
     return state === 'completed' || state === 'failed' ? state : null;
   }
 
-  /** Waits for the end of a job, and returns its result. It asks after each event of its end, and from time to time. */
-  async ended(job: Job, queue: BullQueue, { signal, onPoll }: WaitOptions): Promise<unknown> {
-    const watched = this.#queues.ends(queue).watch(job.id as string);
+  /** Waits for the end of a job, and returns its result. It asks when something has happened to it. */
+  async ended(job: Job, queue: BullQueue, { signal, onPoll, plan }: WaitOptions): Promise<unknown> {
+    const wake = new Wake();
+    const unwatch = [this.#queues.ends(queue).watch(job.id as string, wake.tell, job.timestamp)];
+    if (plan) {
+      const parts = this.#queues.get('part', queue.name.slice(queueName('join', '').length));
+      let later: NodeJS.Timeout | undefined;
+      const tell = () => {
+        later = undefined;
+        wake.tell();
+      };
+      const tellLater = () => {
+        later ??= setTimeout(tell, AGAIN_MS.progress);
+      };
+      unwatch.push(this.#queues.ends(parts).watch(partsOf(plan), tellLater), () => clearTimeout(later));
+    }
     let answered = performance.now();
     let seen = answered;
     const look = async () => {
@@ -69,7 +86,7 @@ export class JobWaits {
       return { now, end: now ? await this.endOf(now, signal) : null };
     };
     try {
-      for (let wait = POLL_MS.first; ; wait = Math.min(POLL_MS.most, wait * 1.5)) {
+      for (;;) {
         throwIfAborted(signal);
         const found = await look().catch((error) => {
           if (performance.now() - answered < OUTAGE_MS) return unlessOutage(error);
@@ -84,10 +101,12 @@ export class JobWaits {
           await onPoll?.(now);
           if (end === 'completed') return now.returnvalue;
         } else if (answered - seen > MISSING_MS) throw lostError(job.name === 'join' ? 'torrent' : 'job');
-        await this.#server.wait(watched.wait(wait), signal);
+        const most = found ? (now ? undefined : AGAIN_MS.job) : AGAIN_MS.server;
+        await this.#server.wait(wake.wait(most), signal);
       }
     } finally {
-      watched.close();
+      for (const end of unwatch) end();
+      wake.tell();
     }
   }
 
@@ -99,14 +118,10 @@ export class JobWaits {
     return errorOf(part?.failedReason ?? job.failedReason);
   }
 
-  /**
-   * Runs a wait, and meanwhile tells when some root has had no worker for ten seconds.
-   *
-   * @throws {unknown} what the wait or `onNoWorker` throws
-   */
+  /** Runs a wait, and meanwhile tells when some root has had no worker for ten seconds. */
   async withWorkers<T>(
     roots: Iterable<string>,
-    { signal, onNoWorker }: { signal?: AbortSignal | undefined; onNoWorker?: OnNoWorker | undefined },
+    { signal, onNoWorker }: Pick<DoneOptions, 'signal' | 'onNoWorker'>,
     wait: (signal: AbortSignal | undefined) => Promise<T>,
   ): Promise<T> {
     if (!onNoWorker) return wait(signal);
@@ -122,14 +137,25 @@ export class JobWaits {
     }
   }
 
+  /** Counts the workers of a root, for all who wait: null if the server does not answer. */
+  #workersOf(root: string): Promise<number | null> {
+    const last = this.#workers.get(root);
+    if (last && performance.now() < last.until) return last.answer;
+    const answer = this.#server.answer(this.#queues.workersOf([root])).then(
+      ([count = 0]) => count,
+      () => null,
+    );
+    this.#workers.set(root, { answer, until: performance.now() + ASK_WORKERS_MS });
+    return answer;
+  }
+
   async #watchWorkers(root: string, onNoWorker: OnNoWorker, stop: AbortSignal): Promise<void> {
     let since: number | null = null;
     let isTold = false;
     while (!stop.aborted) {
-      // Nobody knows the workers of a server that does not answer.
-      const workers = await this.#server.answer(this.#queues.workersOf(root), stop).catch(() => null);
+      const workers = await this.#workersOf(root);
       const now = performance.now();
-      if (workers?.length !== 0) [since, isTold] = [null, false];
+      if (workers !== 0) [since, isTold] = [null, false];
       else since ??= now;
       if (since !== null && now - since >= NO_WORKER_MS && !isTold && !stop.aborted) {
         isTold = true;

@@ -1,29 +1,41 @@
 /** The data of jobs, which nobody trusts, and the context in which workers run them. */
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
-import { DelayedError, type Job, WaitingError } from 'bullmq';
+import { DelayedError, type Job, type JobsOptions, WaitingError } from 'bullmq';
 import { any, array, type Infer, integer, is, min, optional, pattern, size, string, type } from 'superstruct';
 import type { BullQueue } from './backend.ts';
 import { type OtherWorkerError, refused, shown } from './failures.ts';
+import type { RootWorkers } from './passing.ts';
 import type { Plans } from './plans.ts';
 import type { Roots } from './roots.ts';
-import { CHILD, partJobId } from './settings.ts';
+import { CHILD, partJobId, priorityOf } from './settings.ts';
 import type { WorkersOptions } from './workers.ts';
 
 /** The context of all jobs of a worker. */
 export interface WorkerContext extends WorkersOptions {
   /** Their paths are absolute. */
   roots: Roots;
+  /** The files that roots must have. */
+  required: Roots;
+  /** The root whose jobs run, and the workers that run them. */
+  root: string;
+  workers: RootWorkers;
+  /** Tells this worker from others. */
+  name: string;
+  stall: number;
   plans: Plans;
   closing: AbortController;
   /** The queues of the root whose job runs. */
-  queues: Record<'parts' | 'joins', BullQueue>;
+  queues: Record<'parts' | 'joins' | 'batches', BullQueue> & { count: () => Promise<number> };
 }
 
 /** How a job runs. */
 export interface JobContext {
   token: string;
   signal: AbortSignal;
+  /** Tells that the job makes progress. */
+  touch: () => void;
+  /** Whether a failure of this worker ends the job, because no other worker will do better. */
+  isFinal: (error: OtherWorkerError) => Promise<boolean>;
   context: WorkerContext;
 }
 
@@ -31,6 +43,8 @@ export interface JobContext {
 export interface IndexedData {
   plan: string;
   index: number;
+  /** The items of a job of a batch, sealed; in the store if they are long. */
+  sealed?: string | undefined;
   /** A part of a verification: true once nobody waits for it. */
   cancelled?: boolean;
 }
@@ -39,11 +53,16 @@ const Id = pattern(string(), /^[0-9a-f]{64}$/);
 const Count = min(integer(), 0);
 const Run = pattern(string(), /^[0-9a-f]{16}$/);
 const MAX_CANCELLED = 8;
-const INDEXED = type({ plan: Id, index: Count, cancelled: optional(any()) });
+/** Characters of a sealed object in the data of a job. */
+const MAX_SEALED = 2 ** 18;
+const Sealed = size(string(), 1, MAX_SEALED);
+const INDEXED = type({ plan: Id, index: Count, sealed: optional(Sealed), cancelled: optional(any()) });
 const JOIN = type({
   plan: Id,
-  /** The hash of a `JoinRequest`, which the store has. */
+  /** Tells this request from others of the same plan. */
   request: Id,
+  /** The sealed `JoinRequest`. */
+  sealed: Sealed,
   /** The parts whose jobs have been added. */
   next: Count,
   /** Tells this run of the torrent from earlier ones. */
@@ -54,7 +73,7 @@ const JOIN = type({
 
 /** The plan and the index of a job. Nobody trusts the queue. */
 export function indexedData(data: unknown): IndexedData {
-  if (is(data, INDEXED)) return { plan: data.plan, index: data.index, cancelled: data.cancelled === true };
+  if (is(data, INDEXED)) return { ...data, cancelled: data.cancelled === true };
   throw refused(`The data of a job must be { plan, index }, not ${shown(JSON.stringify(data))}`);
 }
 
@@ -64,15 +83,16 @@ export type JoinData = Infer<typeof JOIN>;
 /** The data of a join. Nobody trusts the queue. */
 export function joinData(data: unknown): JoinData {
   if (is(data, JOIN)) {
-    const { plan, request, next, run, cancelled } = data;
-    return { plan, request, next, ...(run && { run }), ...(cancelled && { cancelled }) };
+    const { plan, request, sealed, next, run, cancelled } = data;
+    return { plan, request, sealed, next, ...(run && { run }), ...(cancelled && { cancelled }) };
   }
-  throw refused(`The data of a join must be { plan, request, next }, not ${shown(JSON.stringify(data))}`);
+  throw refused(`The data of a join must be { plan, request, sealed, next }, not ${shown(JSON.stringify(data))}`);
 }
 
 /** Whether the data of two joins have different requests. Damaged data have none: the worker reports them. */
 export function isOtherRequest(one: unknown, other: unknown): boolean {
-  return is(one, JOIN) && is(other, JOIN) && one.request !== other.request;
+  const [request, another] = [one, other].map((data) => Object(data).request);
+  return is(request, Id) && is(another, Id) && request !== another;
 }
 
 /** The runs of a torrent that were cancelled, for the join that replaces one of them. */
@@ -84,13 +104,18 @@ export function cancelledRuns(data: unknown, isCancelled: boolean): string[] {
 
 /** Whether the run of a join was cancelled before the present join of the torrent was queued. */
 export function wasCancelled(present: unknown, join: unknown): boolean {
-  return is(present, JOIN) && is(join, JOIN) && !!join.run && !!present.cancelled?.includes(join.run);
+  const [{ cancelled }, { run }] = [Object(present), Object(join)];
+  return Array.isArray(cancelled) && cancelled.includes(run);
 }
 
-/** A job that hashes a part. */
-export function partJob(planId: string, index: number, more: object = {}) {
-  return { name: 'part', data: { plan: planId, index }, opts: { ...CHILD, jobId: partJobId(planId, index), ...more } };
+/** A job that hashes a part, for a torrent of some priority. */
+export function partJob(planId: string, index: number, { priority = 0, ...more }: JobsOptions = {}) {
+  const opts = { ...CHILD, jobId: partJobId(planId, index), priority: priorityOf(priority, index), ...more };
+  return { name: 'part', data: { plan: planId, index }, opts };
 }
+
+/** Whether nobody tries a job again if it fails now. */
+export const isLastAttempt = ({ attemptsMade, opts }: Job): boolean => attemptsMade + 1 >= (opts.attempts ?? 1);
 
 /** Visits the indexes of the parts of a plan, several at once. */
 export function forEachIndex(parts: number, visit: (index: number) => Promise<void>): Promise<void> {
@@ -99,19 +124,13 @@ export function forEachIndex(parts: number, visit: (index: number) => Promise<vo
 
 const PARTS_AT_ONCE = 100;
 
-/** Milliseconds until a job that this worker cannot run is offered again, and for which this worker rests. */
+/** Milliseconds until a job that this worker cannot run is offered again. */
 const PASS_ON_MS = 1000;
-const REST_MS = 2000;
-
-/** Whether a job may still be passed on to a worker that can run it. */
-export const mayPassOn = ({ attemptsStarted }: Job, { passes }: Pick<OtherWorkerError, 'passes'>): boolean =>
-  attemptsStarted < passes;
 
 /** Lets another worker run a job soon. It counts as no attempt. */
-export async function passOn(job: Job, token: string | undefined, signal: AbortSignal): Promise<never> {
+export async function passOn(job: Job, token: string | undefined, data: object): Promise<never> {
+  await job.updateData(data);
   await job.moveToDelayed(Date.now() + PASS_ON_MS, token);
-  // BullMQ wakes up the worker that delayed a job: without a rest, it would take the job again, and again.
-  await delay(REST_MS, undefined, { signal }).catch(() => {});
   throw new DelayedError();
 }
 

@@ -1,16 +1,16 @@
 /** Hashes a part of a plan. */
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import type { Job } from 'bullmq';
-import { AbortError, type PartStore, type Progress, storePart } from 'metainfo';
-import { cancelledError } from './failures.ts';
+import { AbortError, type PartStore, type Progress, partKey, storePart } from 'metainfo';
+import { cancelledError, notInStore } from './failures.ts';
 import { giveBack, indexedData, type JobContext } from './jobs.ts';
+import { touching } from './passing.ts';
 import { contentAt } from './roots.ts';
 import { CANCELLED, joinJobId, PROGRESS_MS, partJobId } from './settings.ts';
 
-/** Why a part is no longer hashed. */
-const UNWANTED = 'nobody waits for the part';
-
 /** Hashes a part, unless the store has it. It ends soon after nobody wants the part any more. */
-export async function runPart(job: Job, { token, signal, context }: JobContext): Promise<object> {
+export async function runPart(job: Job, { token, signal, touch, context }: JobContext): Promise<object> {
   const { store, roots, plans, threads, memoryLimit, open, queues } = context;
   const { plan: id, index, cancelled } = indexedData(job.data);
   if (cancelled) throw cancelledError();
@@ -25,25 +25,33 @@ export async function runPart(job: Job, { token, signal, context }: JobContext):
     return Object(await queues.joins.getJob(joinJobId(id))).progress === CANCELLED;
   };
   const unwanted = new AbortController();
-  const onProgress = throttled(async (progress) => {
+  const report = async (progress: Pick<Progress, 'bytes' | 'totalBytes'>) => {
     await job.updateProgress(progress);
-    if (await isCancelled()) unwanted.abort(UNWANTED);
-  });
+    if (await isCancelled()) unwanted.abort('nobody waits for the part');
+  };
   const { path: root, beneath } = await contentAt(roots, plan.root);
   const stop = AbortSignal.any([signal, unwanted.signal]);
+  const touched = touching(touch);
+  let reported = performance.now();
+  const onProgress = ({ bytes, totalBytes }: Progress) => {
+    touched({ bytes });
+    if (performance.now() - reported < PROGRESS_MS) return;
+    reported = performance.now();
+    report({ bytes, totalBytes }).catch(() => {});
+  };
   const options = { root, beneath, threads, memoryLimit, open, signal: stop, onProgress };
   const put: PartStore['put'] = async (...part) => {
-    if (await isCancelled()) throw cancelledError();
+    // The server of a torrent may be gone: its part is stored all the same.
+    if (isVerification && (await isCancelled())) throw cancelledError();
+    // The plan may be in memory only: an empty mount point would take the part.
+    const stored = store.folder && path.join(store.folder, partKey(id, 'plan'));
+    if (stored && !(await stat(stored).catch(() => null))) throw notInStore(`the plan ${id}`);
     await store.put(...part);
   };
   try {
     // A verification must read the content: its parts are never taken from the store.
-    const { hashed, bytes } = await storePart(
-      plan,
-      index,
-      isVerification ? { get: async () => null, put } : store,
-      options,
-    );
+    const its = { get: isVerification ? async () => null : store.get, put };
+    const { hashed, bytes } = await storePart(plan, index, its, options);
     return { hashed, bytes: hashed ? bytes : 0 };
   } catch (error) {
     if (!(unwanted.signal.aborted && error instanceof AbortError)) throw error;
@@ -51,14 +59,4 @@ export async function runPart(job: Job, { token, signal, context }: JobContext):
     if (await isCancelled()) throw cancelledError();
     return giveBack(job, token);
   }
-}
-
-/** Reports the progress of a job now and then. */
-function throttled(report: (progress: Pick<Progress, 'bytes' | 'totalBytes'>) => Promise<void>) {
-  let last = performance.now();
-  return ({ bytes, totalBytes }: Progress) => {
-    if (performance.now() - last < PROGRESS_MS) return;
-    last = performance.now();
-    report({ bytes, totalBytes }).catch(() => {});
-  };
 }

@@ -10,7 +10,6 @@ const FORMAT: PartsPlan['format'] = 'metainfo-plan-1';
 
 const NEWER = `The plan was made by another version of metainfo: this worker reads ${FORMAT} only. Use the same version everywhere.`;
 
-/** Whether a plan has the format of another version. */
 function isOtherFormat(bytes: Uint8Array): boolean {
   try {
     const { format } = JSON.parse(Buffer.from(bytes).toString());
@@ -30,11 +29,7 @@ export class Plans {
     this.#store = store;
   }
 
-  /**
-   * A checked plan.
-   *
-   * @throws {MetainfoError} `ERR_PLAN` if it is not the plan of that id; `ERR_QUEUE` if the store does not have it
-   */
+  /** A checked plan. Throws `ERR_PLAN` if it is not the plan of that id; `ERR_QUEUE` if the store does not have it. */
   async get(id: string): Promise<PartsPlan> {
     const found = this.#plans.get(id) ?? this.#read(id);
     this.#plans.delete(id);
@@ -47,10 +42,15 @@ export class Plans {
   async #read(id: string): Promise<PartsPlan> {
     const bytes = await this.#store.get(id, 'plan');
     if (!bytes) throw notInStore(`the plan ${id}`);
+    return this.parsed(id, bytes);
+  }
+
+  /** The checked plan of an id from its JSON text. */
+  async parsed(id: string, bytes: Uint8Array): Promise<PartsPlan> {
     const plan = await parsePlan(bytes).catch((error: unknown) => {
       throw isOtherFormat(bytes) ? new OtherWorkerError('ERR_PLAN', NEWER) : error;
     });
-    if (plan.id !== id) throw new MetainfoError('ERR_PLAN', `The part store has another plan for ${id}.`);
+    if (plan.id !== id) throw new MetainfoError('ERR_PLAN', `There is another plan in the place of ${id}.`);
     return plan;
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { AbortError, MetainfoError, type PartStore, type TorrentPlan } from 'metainfo';
 import { CALLBACK, type Checks, checkOptions, SIGNAL } from './check-options.ts';
-import { type JobWaits, POLL_MS, unlessOutage } from './job-waits.ts';
+import { AGAIN_MS, type JobWaits, unlessOutage } from './job-waits.ts';
 import { forEachIndex, type JoinData } from './jobs.ts';
 import { type JoinedTorrent, joinedTorrent, type QueuedTorrent, type QueueProgress } from './queued.ts';
 import type { RootQueues } from './root-queues.ts';
@@ -35,21 +35,23 @@ const DONE: Checks = { onProgress: CALLBACK, onNoWorker: CALLBACK, ...SIGNAL };
 export function queuedTorrent(join: JoinJob, producer: Producer): QueuedTorrent {
   const { plan, job, root, outputRoot, attached } = join;
   const { queues, waits } = producer;
-  const progress: QueuedTorrent['progress'] = async (options = {}) =>
-    progressOf(join, producer, checkOptions(options, SIGNAL).signal);
   return {
     id: plan.id,
     attached,
-    progress,
+    progress: async (options = {}) => {
+      const { signal } = checkOptions(options, SIGNAL);
+      return progressOf(join, await waits.current(job, queues.get('join', root), signal), producer, signal);
+    },
     done: async (options = {}): Promise<JoinedTorrent> => {
       const { signal, onProgress, onNoWorker } = checkOptions(options, DONE);
       const ended = (signal: AbortSignal | undefined) => {
-        const onPoll = async () => {
+        const onPoll = async (job: Job) => {
           // The question about the job notices how long an outage lasts.
-          const now = await progress({ signal }).catch(unlessOutage);
+          const now = await progressOf(join, job, producer, signal).catch(unlessOutage);
           if (now) await onProgress?.(now);
         };
-        return waits.ended(job, queues.get('join', root), { signal, onPoll: onProgress && onPoll });
+        const watch = onProgress && { onPoll, plan: plan.id };
+        return waits.ended(job, queues.get('join', root), { signal, ...watch });
       };
       return joinedTorrent(await waits.withWorkers([root, outputRoot], { signal, onNoWorker }, ended));
     },
@@ -58,24 +60,22 @@ export function queuedTorrent(join: JoinJob, producer: Producer): QueuedTorrent 
 }
 
 async function progressOf(
-  { plan, job: queued, root }: JoinJob,
+  { plan, root }: JoinJob,
+  job: Job | undefined,
   { queues, waits, server }: Producer,
   signal: AbortSignal | undefined,
 ): Promise<QueueProgress> {
   const { parts, totalSize, partSize, id } = plan;
-  const job = await waits.current(queued, queues.get('join', root), signal);
-  const state = job ? await server.answer(job.getState(), signal) : 'failed';
   const all = { parts, totalBytes: totalSize };
-  if (!job || state === 'failed') return { state: 'failed', hashed: 0, bytes: 0, ...all };
-  if (state === 'completed') return { state: 'done', hashed: parts, bytes: totalSize, ...all };
+  const end = job ? await waits.endOf(job, signal) : 'failed';
+  if (!job || end === 'failed') return { state: 'failed', hashed: 0, bytes: 0, ...all };
+  if (end === 'completed') return { state: 'done', hashed: parts, bytes: totalSize, ...all };
   const { unprocessed = 0 } = await server.answer(job.getDependenciesCount({ unprocessed: true }), signal);
   const hashed = (job.data as JoinData).next - unprocessed;
+  if (hashed === parts) return { state: 'joining', hashed, bytes: totalSize, ...all };
   const active = await server.answer(queues.get('part', root).getActive(0, 1000), signal);
-  const running = active
-    .filter(({ data }) => (data as { plan?: string }).plan === id)
-    .reduce((sum, one) => sum + bytesOf(one), 0);
-  const bytes = hashed === parts ? totalSize : Math.min(totalSize, hashed * partSize + running);
-  return { state: hashed === parts ? 'joining' : 'waiting', hashed, bytes, ...all };
+  const running = active.reduce((sum, one) => sum + (Object(one.data).plan === id ? bytesOf(one) : 0), 0);
+  return { state: 'waiting', hashed, bytes: Math.min(totalSize, hashed * partSize + running), ...all };
 }
 
 async function cancel(
@@ -90,8 +90,8 @@ async function cancel(
   // A worker fails the join as soon as no part holds it back.
   await server.answer(current.removeUnprocessedChildren(), signal);
   // A join that runs may have begun to write before it was cancelled.
-  for (let waited = 0; waited < CONNECT_MS && (await server.answer(current.isActive(), signal)); waited += POLL_MS.most)
-    await server.wait(delay(POLL_MS.most), signal);
+  for (let waited = 0; waited < CONNECT_MS && (await server.answer(current.isActive(), signal)); waited += AGAIN_MS.job)
+    await server.wait(delay(AGAIN_MS.job), signal);
   const now = await waits.current(job, joins, signal).catch(unlessCancelled);
   return !now || (await waits.endOf(now, signal)) !== 'completed';
 }

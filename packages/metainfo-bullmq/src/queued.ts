@@ -1,13 +1,68 @@
 /** Queued torrents and batches, as a producer sees them. */
 
+import type { JobsOptions } from 'bullmq';
 import { MetainfoError, type TorrentVersion } from 'metainfo';
-import { enums, integer, is, min, nullable, pattern, string, type } from 'superstruct';
+import { enums, integer, is, mask, min, nullable, pattern, string, type } from 'superstruct';
 import type { ItemResult } from './batch-job.ts';
 import type { ResultsOptions } from './batches.ts';
 import type { OnNoWorker } from './job-waits.ts';
 
+/** Options of BullMQ that are safe for the jobs of torrents and batches. */
+export type PassedOptions = Pick<
+  JobsOptions,
+  | 'continueParentOnFailure'
+  | 'delay'
+  | 'failParentOnFailure'
+  | 'ignoreDependencyOnFailure'
+  | 'parent'
+  | 'removeDependencyOnFailure'
+  | 'removeOnComplete'
+  | 'removeOnFail'
+>;
+
+/** How to queue work. */
+export interface AddOptions {
+  /**
+   * Jobs of a smaller number run earlier, from 1 to 1000; those without one run first.
+   *
+   * @default none
+   */
+  priority?: number | undefined;
+  /**
+   * A text for dashboards: `label` in the data of the job.
+   *
+   * @default the output, or the operation of a batch and its items
+   */
+  label?: string | undefined;
+  /**
+   * Options of BullMQ: `parent` (with what its failure does to it), `delay`, `removeOnComplete`, `removeOnFail`. A job that is removed at
+   * once tells no result.
+   *
+   * @default jobs are removed a day after their end
+   */
+  job?: PassedOptions | undefined;
+  /** Cancels queuing. Jobs that were queued before stay in the queue. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How to queue a batch. */
+export interface AddBatchOptions extends AddOptions {
+  /**
+   * The most items of one job, up to 2000: give fewer if their content is large. Items of other roots begin a new job.
+   *
+   * @default 500
+   */
+  perJob?: number | undefined;
+  /**
+   * Your own name for the batch. If it is in the queue, nothing is queued again; if adding it was interrupted, give the same items.
+   *
+   * @default a random one
+   */
+  id?: string | undefined;
+}
+
 /** Where the torrent file of a queued torrent will be. */
-export interface AddTorrentOptions {
+export interface AddTorrentOptions extends AddOptions {
   /**
    * The content on the workers: `NAME`, or `NAME/path` beneath one of their roots.
    *
@@ -22,14 +77,6 @@ export interface AddTorrentOptions {
    * @default false
    */
   force?: boolean | undefined;
-  /**
-   * Jobs of a smaller number run earlier, from 1 to 2097152; those without one run first.
-   *
-   * @default none
-   */
-  priority?: number | undefined;
-  /** Cancels queuing. A torrent that was queued before stays in the queue. */
-  signal?: AbortSignal | undefined;
 }
 
 /** How to wait for a queued torrent. */
@@ -84,13 +131,9 @@ const JOINED = type({
   totalSize: min(integer(), 0),
 });
 
-/**
- * Checks the result of a join. Nobody trusts the queue.
- *
- * @throws {MetainfoError} `ERR_QUEUE`
- */
+/** Checks the result of a join, because nobody trusts the queue. Throws `ERR_QUEUE`. */
 export function joinedTorrent(result: unknown): JoinedTorrent {
-  if (is(result, JOINED)) return result;
+  if (is(result, JOINED)) return mask(result, JOINED);
   throw new MetainfoError('ERR_QUEUE', 'The queue has a malformed result for this torrent.');
 }
 
@@ -122,6 +165,8 @@ export interface QueuedTorrent {
 export interface QueuedBatch {
   /** The id of the batch in the store. */
   id: string;
+  /** Whether an earlier call has queued it. */
+  attached: boolean;
   /** The number of jobs. */
   jobs: number;
   /**
@@ -131,4 +176,25 @@ export interface QueuedBatch {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if all results were read and deleted; `ERR_QUEUE` if the store has lost them
    */
   results(options?: ResultsOptions): AsyncIterable<ItemResult>;
+  /** Tells how many jobs and items have ended. */
+  progress(options?: { signal?: AbortSignal | undefined }): Promise<BatchProgress>;
+  /**
+   * Cancels the batch: jobs that wait are removed, and running ones end within seconds. The results of items that have no other are
+   * `ERR_ABORTED`.
+   *
+   * @returns False if all jobs have ended before.
+   */
+  cancel(options?: { signal?: AbortSignal | undefined }): Promise<boolean>;
+}
+
+/** How far a batch is. Results are told when their whole job has ended. */
+export interface BatchProgress {
+  /** All jobs. */
+  jobs: number;
+  /** Jobs that have ended. */
+  doneJobs: number;
+  /** All items. */
+  items: number;
+  /** Items of jobs that have ended. */
+  doneItems: number;
 }

@@ -50,43 +50,44 @@ export class RootQueues {
     return queue;
   }
 
-  /** The ends of the jobs of a queue. */
+  /** Watches the jobs of a queue. */
   ends(queue: BullQueue): JobEnds {
-    const ends = this.#ends.get(queue) ?? new JobEnds(queue.name, this.#backend, this.#onError);
+    const ends = this.#ends.get(queue) ?? new JobEnds(queue, this.#backend, this.#onError);
     this.#ends.set(queue, ends);
     return ends;
   }
 
-  /** The ids of the processes that serve a root. */
-  workersOf(root: string): Promise<string[]> {
-    return this.#backend.workersOf(this.get('part', root), root);
+  /** Counts the processes that serve any of some roots, and those that serve each of them. */
+  workersOf(roots: readonly string[]): Promise<number[]> {
+    return this.#backend.workersOf(this.get('part', roots[0] as string), roots);
   }
 
-  /** Counts the jobs and workers of some roots. */
-  async counts(roots: readonly string[]): Promise<QueueCounts> {
-    const all = new Set<string>();
-    const total: QueueCounts = { workers: 0, ...NO_JOBS, roots: {} };
-    for (const root of new Set(roots)) {
-      const workers = new Set(await this.workersOf(root));
-      const counts: RootCounts = { workers: workers.size, ...NO_JOBS };
+  /** Counts the jobs and workers of some roots. An answer that is some milliseconds old will do. */
+  async counts(given: readonly string[], maxAge = 0): Promise<QueueCounts> {
+    const roots = [...new Set(given)];
+    const ask = () => this.#counts(roots);
+    if (maxAge === 0) return ask();
+    const name = `counts:${roots.sort().join()}`;
+    return this.#backend.shared(this.get('part', roots[0] as string), name, maxAge, ask);
+  }
+
+  async #counts(roots: readonly string[]): Promise<QueueCounts> {
+    const [all = 0, ...each] = await this.workersOf(roots);
+    const total: QueueCounts = { workers: all, ...NO_JOBS, roots: {} };
+    for (const [i, root] of roots.entries()) {
+      const counts: RootCounts = { workers: each[i] as number, ...NO_JOBS };
       for (const kind of ['part', 'join', 'batch'] as const) {
         const found = await this.get(kind, root).getJobCounts('prioritized', ...STATES);
         counts.waiting += found['prioritized'] ?? 0;
         for (const state of STATES) counts[state] += found[state] ?? 0;
       }
-      for (const id of workers) all.add(id);
       for (const state of STATES) total[state] += counts[state];
       total.roots[root] = counts;
     }
-    return { ...total, workers: all.size };
+    return total;
   }
 
-  /**
-   * Closes all connections of the process.
-   *
-   * @param ms Milliseconds for which it waits for the server.
-   * @param others Connections besides those of the queues.
-   */
+  /** Closes all connections of the process, also those of others. It waits some milliseconds for the server. */
   async close(ms: number, others: readonly Closable[] = []): Promise<void> {
     const all: Closable[] = [...this.#ends.values(), ...this.#queues.values(), ...others];
     await withDeadline(ms, Promise.all(all.map((one) => one.close())), () =>

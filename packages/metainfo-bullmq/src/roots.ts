@@ -1,12 +1,19 @@
 /** The named roots of a worker: all paths of its jobs stay beneath them. */
-import { realpath, stat } from 'node:fs/promises';
+import { opendir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MetainfoError, type MetainfoErrorCode } from 'metainfo';
-import { refused, shown, UnknownRootError } from './failures.ts';
+import { refused, SickWorkerError, shown, UnknownRootError } from './failures.ts';
+import { withDeadline } from './with-deadline.ts';
 
 /** Folders of a worker by name. */
 export type Roots = Readonly<Record<string, string>>;
+
+/** The roots of a worker, and files by the names of the roots that are mounted only if they have them. */
+export interface Mounts {
+  roots: Roots;
+  required: Roots;
+}
 
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 
@@ -159,25 +166,81 @@ async function requireOutputFolder(folder: string, beneath: string): Promise<voi
 }
 
 /**
- * Checks that the roots of some places are still there. A job looks at them once, and they may be unmounted while it runs.
+ * Files by the names of their roots.
  *
- * @throws {MetainfoError} `ERR_READ` if a root is missing
+ * @param file The path of a file beneath each root, or `NAME/path` for one root.
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
  */
-export async function requireMounted(roots: Roots, places: readonly unknown[]): Promise<void> {
-  const names = new Set(places.map((place) => String(place).split('/', 1)[0] as string));
-  for (const name of names) if (Object.hasOwn(roots, name)) await requireRoot(roots[name] as string);
+export function requiredFiles(roots: Roots, file: string | undefined): Roots {
+  if (file === undefined) return {};
+  if (file === '' || pathBeneath(`/${file}`) === '') throw refused('requiredFile must be the path of a file');
+  const [name = '', ...rest] = file.split('/');
+  if (rest.length > 0) requireNamed(roots, name);
+  const of = Object.entries(roots).filter(([root]) => rest.length === 0 || root === name);
+  return Object.fromEntries(of.map(([root, folder]) => [root, path.join(folder, rest.join('/') || file)]));
+}
+
+/**
+ * Checks that the roots of some places are mounted: a folder that is gone or empty is not, nor is one without its required file.
+ *
+ * @param options How to look.
+ * @param options.mayBeEmpty An empty folder is mounted, as before the first output.
+ * @throws {SickWorkerError} `ERR_READ`
+ */
+export async function requireMounted(
+  { roots, required }: Mounts,
+  places: readonly unknown[],
+  { mayBeEmpty = false } = {},
+): Promise<void> {
+  for (const name of new Set(places.map((place) => rootOf(place) ?? ''))) {
+    if (!Object.hasOwn(roots, name)) continue;
+    const folder = roots[name] as string;
+    await requireRoot(folder);
+    const file = required[name];
+    if (file !== undefined)
+      await stat(file).catch((cause: NodeJS.ErrnoException) => {
+        throw unmounted(
+          folder,
+          cause.code === 'ENOENT'
+            ? `it has no ${path.basename(file)}`
+            : `cannot look for ${path.basename(file)} (${cause.code})`,
+        );
+      });
+    else if (!mayBeEmpty && (await isEmpty(folder))) throw unmounted(folder, 'it is empty');
+  }
+}
+
+async function isEmpty(folder: string): Promise<boolean> {
+  try {
+    for await (const _ of await opendir(folder)) return false;
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EIO' || code === 'ESTALE') throw unmounted(folder, `cannot read it (${code})`);
+    return false;
+  }
 }
 
 function outside(place: string, root: string): MetainfoError {
   return new MetainfoError('ERR_PATH_OUTSIDE', `${place} leaves ${root}.`, { path: place });
 }
 
+/** Milliseconds for which a disk may be silent. */
+const REAL_MS = 2000;
+
 /** Replaces the folders of roots in a text by their names: what goes to the queue tells nothing about the disk of a worker. */
 export async function withoutFolders(text: string, roots: Roots): Promise<string> {
   const folders = new Map<string, string>();
   for (const [name, folder] of Object.entries(roots)) {
     folders.set(folder, name);
-    folders.set(await realpath(folder).catch(() => folder), name);
+    // A disk that does not answer must not hold up the failure.
+    folders.set(
+      (await withDeadline(
+        REAL_MS,
+        realpath(folder).catch(() => folder),
+      )) ?? folder,
+      name,
+    );
   }
   const longestFirst = [...folders].sort(([a], [b]) => b.length - a.length);
   return longestFirst.reduce((rest, [folder, name]) => {
@@ -192,13 +255,16 @@ export async function withoutFolders(text: string, roots: Roots): Promise<string
   }, text);
 }
 
-/** If a root is missing, another worker may have it, so the failure may pass. */
+/** If a root is missing, another worker may have it. */
 async function requireRoot(folder: string): Promise<void> {
   await stat(folder).catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === 'ENOENT' ? 'no such file or folder' : `cannot read it (${cause.code})`;
-    const message = `${folder}: ${why}. It is a root of this worker: is it mounted?`;
-    throw new MetainfoError('ERR_READ', message, { path: folder });
+    throw unmounted(folder, cause.code === 'ENOENT' ? 'no such file or folder' : `cannot read it (${cause.code})`);
   });
+}
+
+function unmounted(folder: string, why: string): SickWorkerError {
+  const message = `${folder}: ${why}. It is a root of this worker: is it mounted?`;
+  return new SickWorkerError('ERR_READ', message, { path: folder });
 }
 
 /**
@@ -206,8 +272,10 @@ async function requireRoot(folder: string): Promise<void> {
  *
  * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_INVALID_ARGUMENT`
  */
-export async function requireFolders(roots: Roots): Promise<void> {
+export async function requireFolders(roots: Roots, required: Roots = {}): Promise<void> {
   for (const [name, folder] of Object.entries(roots)) {
+    // The worker waits for these.
+    if (Object.hasOwn(required, name)) continue;
     const found = await stat(folder).catch(unreadable(folder));
     if (!found.isDirectory()) throw refused(`the root ${name} must be a folder, which ${folder} is not`);
   }

@@ -1,16 +1,12 @@
 /** Compares the clock of this machine with that of the server: BullMQ delays retries by the clock of the worker that failed. */
-import type { Worker } from 'bullmq';
 import { MetainfoError } from 'metainfo';
 import type { Backend, BullQueue } from './backend.ts';
+import type { RootWorkers } from './passing.ts';
 
 /** Milliseconds by which clocks may differ. */
 const MOST_MS = 5000;
 
-/**
- * Requires that this machine and the server have the same time. A server that does not tell its time is trusted.
- *
- * @throws {MetainfoError} `ERR_QUEUE`
- */
+/** Requires that this machine has the time of the server, unless it does not tell it. Throws `ERR_QUEUE`. */
 export async function requireSameClock(backend: Backend, queue: BullQueue): Promise<void> {
   const asked = performance.now();
   const server = await backend.time(queue);
@@ -25,25 +21,20 @@ export async function requireSameClock(backend: Backend, queue: BullQueue): Prom
   );
 }
 
-/** The workers that {@link clockGuard} pauses. */
-type Pausable = Pick<Worker, 'isRunning' | 'pause' | 'resume'>;
-
 /** A function that looks at the clock: while it is wrong, the workers take no jobs. */
 export function clockGuard(
-  workers: readonly Pausable[],
+  workers: readonly Pick<RootWorkers, 'hold' | 'release'>[],
   requireClock: () => Promise<void>,
   onError: (error: unknown) => void,
 ): () => Promise<void> {
   let isWrong = false;
   return async () => {
-    // Workers that are paused are running too, unless they have not started or are closing.
-    if (!isWrong && !workers.every((worker) => worker.isRunning())) return;
     const problem: unknown = await requireClock().catch((error: unknown) => error);
     // The server is away.
     if (problem && !(problem instanceof MetainfoError)) return;
     if (problem && !isWrong) onError(problem);
-    if (problem) await Promise.all(workers.map((worker) => worker.pause(true)));
-    else if (isWrong) await Promise.all(workers.map((worker) => worker.resume()));
+    if (problem) await Promise.all(workers.map((its) => its.hold('clock')));
+    else if (isWrong) await Promise.all(workers.map((its) => its.release('clock')));
     isWrong = problem !== undefined;
   };
 }

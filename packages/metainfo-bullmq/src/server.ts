@@ -1,6 +1,6 @@
 /** Questions to the server of a queue: each ends when the server is silent, when the caller cancels, and when the queue is closed. */
 import { MetainfoError } from 'metainfo';
-import { textOf } from './failures.ts';
+import { publicError } from './failures.ts';
 import { untilAbort, withDeadline } from './with-deadline.ts';
 
 /** Seconds-long outages of the server are survived by BullMQ; a producer that cannot reach it at all fails after this time. */
@@ -27,12 +27,7 @@ export class QueueServer {
     this.#closed.abort();
   }
 
-  /**
-   * Waits for a promise.
-   *
-   * @throws {AbortError} if the signal fires first
-   * @throws {MetainfoError} `ERR_QUEUE` if the queue is closed first
-   */
+  /** Waits for a promise. Throws an {@link AbortError} if the signal fires first; `ERR_QUEUE` if the queue is closed first. */
   async wait<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
     const closed = this.closing;
     try {
@@ -46,21 +41,16 @@ export class QueueServer {
     }
   }
 
-  /**
-   * The answer of the server; an error if there is none, because a client without a connection waits for ever.
-   *
-   * @param jobs The number of jobs that the question adds: many take their time on a busy machine.
-   */
+  /** The answer of the server to a question, which may add jobs. A client without a connection waits for ever, so silence is an error. */
   async answer<T>(question: Promise<T>, signal?: AbortSignal, jobs = 1): Promise<T> {
     const silence = () => {
-      const why = this.#lost ? ` (${textOf(this.#lost)})` : '';
+      const why = this.#lost ? ` (${publicError(this.#lost).message})` : '';
       throw new MetainfoError('ERR_QUEUE', `The server of the queue does not answer${why}.`);
     };
     try {
       return (await withDeadline(CONNECT_MS + jobs * JOB_MS, this.wait(question, signal), silence)) as T;
     } catch (error) {
-      if (error instanceof MetainfoError) throw error;
-      throw new MetainfoError('ERR_QUEUE', `The queue failed: ${textOf(error)}`);
+      throw publicError(error, 'The queue failed: ');
     }
   }
 }

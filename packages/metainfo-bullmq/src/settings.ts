@@ -13,7 +13,12 @@ export const QUEUES: Readonly<Record<JobKind | 'run', string>> = {
   run: 'metainfo-runs',
 };
 
-/** The queue of the jobs of a root: a worker takes only the jobs of its roots. */
+/**
+ * The name of the queue of the jobs of a root: a worker takes only the jobs of its roots.
+ *
+ * @param kind The kind of the jobs.
+ * @param root The name of the root.
+ */
 export const queueName = (kind: keyof typeof QUEUES, root: string): string => `${QUEUES[kind]}-${root}`;
 
 /**
@@ -24,6 +29,15 @@ export const RECOVERY = { lockDuration: 15_000, stalledInterval: 10_000, maxStal
 
 /** Least time between two reports of the progress of a job, in milliseconds: each is a write. */
 export const PROGRESS_MS = 5000;
+
+/** Priorities of parts within one priority of their torrents. BullMQ has 21 bits. */
+const LEVELS = 2048;
+
+/** The largest priority of a torrent. */
+export const MAX_PRIORITY = 1000;
+
+/** The priority of a job in BullMQ: parts of a smaller index run earlier, so that torrents take turns. */
+export const priorityOf = (priority = 0, index = 0): number => priority * LEVELS + Math.min(index, LEVELS - 1);
 
 /** The children that a flow has at once. The job that joins adds the next ones when they have ended. */
 export const MAX_CHILDREN = 4096;
@@ -45,11 +59,12 @@ export const CHILD: JobsOptions = {
 /** How long a finished job tells its result: a day. */
 export const KEEP: JobsOptions = { removeOnComplete: { age: 24 * 3600 }, removeOnFail: { age: 24 * 3600 } };
 
+/** How long a job of a batch tells its results, unless somebody has read them: a week. */
+export const KEEP_RESULTS: JobsOptions = { removeOnComplete: { age: 7 * 24 * 3600 } };
+
 /** The id of the job that hashes a part. */
 export const partJobId = (planId: string, index: number): string => `${planId}-${index}`;
-/**
- * The progress of a join that somebody has cancelled. It is no part of the data, because a worker that adds the next parts writes those.
- */
+/** The progress of a job that somebody has cancelled. It is not in the data: a worker that adds the next parts writes those. */
 export const CANCELLED = 'cancelled';
 
 /** The id of the job that joins a plan. */

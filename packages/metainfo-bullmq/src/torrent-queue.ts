@@ -1,7 +1,6 @@
 /** The producer side of the queues: torrents in parts, batches, and an engine for verification. */
-import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
-import type { Job } from 'bullmq';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Job, JobsOptions } from 'bullmq';
 import {
   type Engine,
   MetainfoError,
@@ -11,23 +10,33 @@ import {
   partsEngine,
   type TorrentPlan,
 } from 'metainfo';
-import { array, boolean, integer, is, max, min, nonempty, string } from 'superstruct';
+import { array, boolean, integer, is, max, min, nonempty, object, size, string } from 'superstruct';
 import { type Backend, backendOf, type QueueOptions } from './backend.ts';
 import type { BatchItems, BatchOperation } from './batch-job.ts';
-import { batchResults, checkBatch, dividedItems, refuseItems } from './batches.ts';
+import { addBatch, checkBatch, foundBatch, MAX_PER_JOB } from './batches.ts';
 import { type Checks, checkOptions, option, SIGNAL, unchecked } from './check-options.ts';
 import { EngineRun, type HashRequest, startJob } from './engine-run.ts';
 import { refused, shown } from './failures.ts';
 import { JobWaits, type OnNoWorker } from './job-waits.ts';
-import { cancelledRuns, isOtherRequest, type JoinData, joinData, partJob } from './jobs.ts';
-import type { AddTorrentOptions, QueuedBatch, QueuedTorrent } from './queued.ts';
+import { cancelledRuns, type JoinData, joinData, partJob } from './jobs.ts';
+import type { AddBatchOptions, AddOptions, AddTorrentOptions, QueuedBatch, QueuedTorrent } from './queued.ts';
 import { forgetTorrent, type Producer, queuedTorrent } from './queued-torrent.ts';
 import { type QueueCounts, RootQueues } from './root-queues.ts';
 import { requireContent, requiredRoot, requireOutput } from './roots.ts';
 import { QueueServer } from './server.ts';
-import { CANCELLED, joinJobId, KEEP, MAX_CHILDREN, partJobId, queueName, RETRIES } from './settings.ts';
-import { requestOf, requireStore, storeObject, storeRequest } from './stored.ts';
-import { throwIfAborted, withDeadline } from './with-deadline.ts';
+import {
+  CANCELLED,
+  joinJobId,
+  KEEP,
+  KEEP_RESULTS,
+  MAX_CHILDREN,
+  MAX_PRIORITY,
+  priorityOf,
+  queueName,
+  RETRIES,
+} from './settings.ts';
+import { requestOf, requireStore, sealRequest } from './stored.ts';
+import { withDeadline } from './with-deadline.ts';
 
 /** The options of {@link TorrentQueue}. */
 export interface TorrentQueueOptions extends QueueOptions {
@@ -35,22 +44,33 @@ export interface TorrentQueueOptions extends QueueOptions {
   store: PartStore;
 }
 
-const Priority = max(min(integer(), 1), 2 ** 21);
+const upTo = (most: number) => option(max(min(integer(), 1), most), `a whole number from 1 to ${most}`);
+const NAME = option(size(string(), 1, 200), 'a text of 1 to 200 characters');
+const PLACE = option(nonempty(string()), 'a path beneath a root');
 const QUEUE = unchecked('connection', 'backend', 'prefix', 'telemetry', 'store');
-const ADDED: Checks = { priority: option(Priority, 'a whole number from 1 to 2097152'), ...SIGNAL };
-const ADD_TORRENT: Checks = {
-  root: option(nonempty(string()), 'a path beneath a root'),
-  output: option(nonempty(string()), 'a path beneath a root'),
-  force: option(boolean(), 'true or false'),
-  ...ADDED,
+const ADDED: Checks = {
+  priority: upTo(MAX_PRIORITY),
+  label: NAME,
+  job: option(object(), 'an object'),
+  ...SIGNAL,
 };
-const ADD_BATCH: Checks = { perJob: option(min(integer(), 1), 'a whole number of at least 1'), ...ADDED };
+const PASSED: Checks = unchecked(
+  ...['parent', 'failParentOnFailure', 'continueParentOnFailure', 'ignoreDependencyOnFailure'],
+  ...['removeDependencyOnFailure', 'delay', 'removeOnComplete', 'removeOnFail'],
+);
+const COUNTS: Checks = { maxAge: option(min(integer(), 0), 'milliseconds'), ...SIGNAL };
+const ADD_TORRENT: Checks = { root: PLACE, output: PLACE, force: option(boolean(), 'true or false'), ...ADDED };
+const ADD_BATCH: Checks = { perJob: upTo(MAX_PER_JOB), id: NAME, ...ADDED };
 
 /** Milliseconds for which connections may take to close. */
 const CLOSE_MS = 2000;
 
-/** Jobs of a batch that are added at once. */
-const ADDED_AT_ONCE = 8;
+/** The most bytes of content of a small torrent, and characters of its plan. Larger ones have parts, which outlast their workers. */
+const MAX_WHOLE = { bytes: 2 ** 26, plan: 2 ** 16 };
+
+function jobOptions({ priority, job = {} }: AddOptions, keep: JobsOptions = {}): JobsOptions {
+  return { ...RETRIES, ...KEEP, ...keep, ...checkOptions(job, PASSED), priority: priorityOf(priority) };
+}
 
 /** Milliseconds until an engine tells again that a root has no worker: each of its parts notices it. */
 const TOLD_MS = 10_000;
@@ -104,7 +124,7 @@ export class TorrentQueue {
   }
 
   /**
-   * Queues the parts of a plan and, as their parent, the job that joins them. A torrent that is in the queue already is not queued
+   * Queues the parts of a plan and, as their parent, the job that joins them. A torrent of one part and at most 64 MiB is one job. A torrent that is in the queue already is not queued
    * again; parts that the store has are not hashed again.
    *
    * @param given A plan of `planParts`. Its `root`, or that of the options, is the content on the workers: `NAME`, or `NAME/path` beneath
@@ -113,7 +133,8 @@ export class TorrentQueue {
    *   for a path with `..`; `ERR_PLAN`; `ERR_QUEUE` if the server does not answer
    */
   async addTorrent(given: TorrentPlan, options: AddTorrentOptions): Promise<QueuedTorrent> {
-    const { output, force = false, priority, signal } = checkOptions(options, ADD_TORRENT);
+    const { output, force = false, signal, label = output } = checkOptions(options, ADD_TORRENT);
+    const added = jobOptions(options);
     const plan = (await parsePlan(given, { root: options.root })) as TorrentPlan;
     if (!plan.torrent) throw new MetainfoError('ERR_PLAN', 'The plan of an engine has no torrent.');
     const { id, parts } = plan;
@@ -122,32 +143,40 @@ export class TorrentQueue {
     const joins = queues.get('join', root);
     const known = { plan, root, outputRoot };
     const torrent = (job: Job, attached: boolean) => queuedTorrent({ ...known, job, attached }, this.#producer);
-    const found = await server.answer(joins.getJob(joinJobId(id)), signal);
-    // A cancelled one ends by itself, or waits for parts that still run: nobody needs it.
-    if (found && found.progress !== CANCELLED && !(await waits.endOf(found, signal))) {
-      await this.#requireOutput(found, output);
-      return torrent(found, true);
-    }
-    const stored = Promise.all([
-      storeRequest(id, { output, force }, store),
-      store.put(id, 'plan', Buffer.from(JSON.stringify(plan))),
-    ]);
-    const [request] = await server.wait(stored, signal);
-    if (found) await forgetTorrent({ ...known, job: found }, this.#producer, signal);
-    const next = Math.min(parts, MAX_CHILDREN);
-    const more = priority === undefined ? {} : { priority };
-    const queue = { queueName: queueName('part', root) };
-    const children = Array.from({ length: next }, (_, index) => ({ ...queue, ...partJob(id, index, more) }));
-    const cancelled = cancelledRuns(found?.data, found?.progress === CANCELLED);
+    const find = () => server.answer(joins.getJob(joinJobId(id)), signal);
+    const text = JSON.stringify(plan);
+    // A small torrent is one job, which has the plan.
+    const isWhole = parts === 1 && plan.totalSize <= MAX_WHOLE.bytes && text.length <= MAX_WHOLE.plan;
+    const sealing = sealRequest(id, { output, force, ...(isWhole && { plan: text }) }, store);
+    const request = createHash('sha256').update(JSON.stringify({ output, force })).digest('hex');
     const run = randomBytes(8).toString('hex');
-    const data: JoinData = { plan: id, request, next, run, ...(cancelled.length > 0 && { cancelled }) };
-    const opts = { ...RETRIES, ...KEEP, ...more, jobId: joinJobId(id) };
-    const flow = { name: 'join', queueName: joins.name, data, opts, children };
-    const { job } = await server.answer(this.#flows.add(flow), signal, next);
-    // Another producer may have added it meanwhile: BullMQ keeps the first job of an id.
-    const kept = (await server.answer(joins.getJob(joinJobId(id)), signal)) ?? job;
-    if (isOtherRequest(kept.data, data)) await this.#requireOutput(kept, output);
-    return torrent(kept, Object(kept.data).run !== run);
+    sealing.catch(() => {});
+    const { priority = 0, job: { delay = 0 } = {} } = options;
+    const next = isWhole ? 0 : Math.min(parts, MAX_CHILDREN);
+    const children = Array.from({ length: next }, (_, index) => {
+      return { queueName: queueName('part', root), ...partJob(id, index, { priority, delay }) };
+    });
+    const opts = { ...added, jobId: joinJobId(id), ...(!isWhole && { delay: 0 }) };
+    // BullMQ keeps the first job of an id: a small torrent is added at once, and the answer tells whose job it is.
+    for (let found = isWhole ? undefined : await find(); ; ) {
+      // A cancelled one ends by itself, or waits for parts that still run: nobody needs it.
+      if (found && found.progress !== CANCELLED && !(await waits.endOf(found, signal))) {
+        const queued = await requestOf(joinData(found.data), store);
+        if (queued.output === output) return torrent(found, true);
+        throw refused(`This torrent is in the queue already, with the output ${queued.output}`);
+      }
+      const sealed = await server.wait(sealing, signal);
+      if (!isWhole) await server.wait(store.put(id, 'plan', Buffer.from(text)), signal);
+      if (found) await forgetTorrent({ ...known, job: found }, this.#producer, signal);
+      const cancelled = cancelledRuns(found?.data, found?.progress === CANCELLED);
+      const join: JoinData = { plan: id, request, sealed, next, run, ...(cancelled.length > 0 && { cancelled }) };
+      const flow = { name: 'join', queueName: joins.name, data: { ...join, label }, opts, children };
+      const adding = isWhole ? joins.add(flow.name, flow.data, opts) : this.#flows.add(flow).then(({ job }) => job);
+      const job = await server.answer(adding, signal, next);
+      const kept: Job = (await find()) ?? job;
+      if (Object(kept.data).run === run) return torrent(kept, false);
+      found = kept;
+    }
   }
 
   /**
@@ -155,43 +184,32 @@ export class TorrentQueue {
    *
    * @param operation The operation for every item.
    * @param items What to do: their fields are those of {@link BatchItems}.
-   * @param options How to divide the items.
-   * @param options.perJob The most items of one job, by default 500: give fewer if their content is large. Items of other roots begin a
-   *   new job.
-   * @param options.priority Jobs of a smaller number run earlier, from 1 to 2097152; those without one run first.
-   * @param options.signal Stops queuing: jobs that were queued before go on.
-   * @throws {MetainfoError} `ERR_QUEUE` if the server does not answer
+   * @param options How to divide and to name them.
+   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, also for other items than those of a batch with the same id; `ERR_QUEUE` if the
+   *   server does not answer
    */
   async addBatch<Operation extends BatchOperation>(
     operation: Operation,
     items: Iterable<BatchItems[Operation]> | AsyncIterable<BatchItems[Operation]>,
-    options: { perJob?: number; priority?: number; signal?: AbortSignal | undefined } = {},
+    options: AddBatchOptions = {},
   ): Promise<QueuedBatch> {
     checkBatch(operation, items);
-    const { perJob = 500, priority, signal } = checkOptions(options, ADD_BATCH);
-    const { server, store, queues } = this.#producer;
-    const id = randomBytes(32).toString('hex');
-    const roots: string[][] = [];
-    const add = async (job: { index: number; first: number; items: unknown[]; roots: string[] }) => {
-      throwIfAborted(signal);
-      const { index, first, items } = job;
-      roots[index] = job.roots;
-      await server.wait(storeObject(store, id, `items-${index}`, { operation, first, items }), signal);
-      const [root] = job.roots;
-      if (root === undefined) return refuseItems(job, id, this.#producer);
-      const more = priority === undefined ? {} : { priority };
-      const opts = { ...RETRIES, ...KEEP, ...more, jobId: partJobId(id, index) };
-      await server.answer(queues.get('batch', root).add('batch', { plan: id, index }, opts), signal);
-    };
-    const divided = Readable.from(dividedItems(items, perJob));
-    try {
-      // Several at once, because a store may be slow.
-      await server.wait(divided.forEach(add, { concurrency: ADDED_AT_ONCE }), signal);
-    } finally {
-      divided.destroy();
-    }
-    const batch = { id, roots, read: new Set<number>() };
-    return { id, jobs: roots.length, results: (options = {}) => batchResults(batch, this.#producer, options) };
+    const { perJob = 500, id, label, signal } = checkOptions(options, ADD_BATCH);
+    const opts = jobOptions(options, KEEP_RESULTS);
+    return addBatch({ operation, items, perJob, id, label, signal, opts }, this.#producer);
+  }
+
+  /**
+   * A batch that this or another process has queued, until its results were read.
+   *
+   * @param id The `id` of the options, or of the batch.
+   * @param options How to ask.
+   * @param options.signal Cancels the question.
+   * @throws {MetainfoError} `ERR_QUEUE` if there is none
+   */
+  async batch(id: string, options: { signal?: AbortSignal | undefined } = {}): Promise<QueuedBatch> {
+    if (typeof id !== 'string') throw refused(`the id of a batch must be a text, not ${shown(id)}`);
+    return foundBatch(id, this.#producer, checkOptions(options, SIGNAL).signal);
   }
 
   /**
@@ -200,14 +218,18 @@ export class TorrentQueue {
    * @param roots Names of roots.
    * @param options How to ask.
    * @param options.signal Cancels the question.
+   * @param options.maxAge Milliseconds: an answer that another process got within this time will do, on Redis. By default 0.
    * @throws {MetainfoError} `ERR_QUEUE` if the server does not answer
    */
-  async counts(roots: readonly string[], options: { signal?: AbortSignal | undefined } = {}): Promise<QueueCounts> {
-    const { signal } = checkOptions(options, SIGNAL);
+  async counts(
+    roots: readonly string[],
+    options: { signal?: AbortSignal | undefined; maxAge?: number | undefined } = {},
+  ): Promise<QueueCounts> {
+    const { signal, maxAge } = checkOptions(options, COUNTS);
     if (!is(roots, array(string())) || !roots.every((root) => requiredRoot(root) === root))
       throw refused(`roots must be the names of roots, such as ['media'], not ${shown(roots)}`);
     const { server, queues } = this.#producer;
-    return server.answer(queues.counts(roots), signal);
+    return server.answer(queues.counts(roots, maxAge), signal);
   }
 
   /**
@@ -231,7 +253,6 @@ export class TorrentQueue {
       this.#running.add(running);
       return running;
     };
-    /** Runs that can be attached to. */
     const runs = new Set<EngineRun>();
     const engineOf = (run: EngineRun, nonce?: () => Promise<string>) =>
       partsEngine({ ...options, run: run.part, ...(attach && { nonce }) });
@@ -267,13 +288,6 @@ export class TorrentQueue {
   /** The same as {@link TorrentQueue.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if a queued torrent has another output */
-  async #requireOutput(job: Job, output: string): Promise<void> {
-    const request = await requestOf(joinData(job.data), this.#producer.store);
-    if (request.output === output) return;
-    throw refused(`This torrent is in the queue already, with the output ${request.output}`);
   }
 }
 

@@ -1,5 +1,4 @@
 /** Waits for a server that may be gone, or until a signal fires. */
-import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AbortError } from 'metainfo';
 
@@ -7,7 +6,7 @@ import { AbortError } from 'metainfo';
 const DISCONNECT_MS = 1000;
 
 /** The longest time of a timer, in milliseconds: longer ones fire at once. */
-const MOST_MS = 2 ** 31 - 1;
+export const MOST_MS: number = 2 ** 31 - 1;
 
 const LATE = Symbol('late');
 
@@ -17,15 +16,17 @@ export async function withDeadline<T>(
   promise: Promise<T>,
   otherwise: () => unknown = () => {},
 ): Promise<T | undefined> {
-  const timer = new AbortController();
-  const late = delay(Math.min(ms, MOST_MS), LATE, { signal: timer.signal }).catch(() => LATE);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(resolve, Math.min(ms, MOST_MS), LATE);
+  });
   try {
     const first = await Promise.race([promise, late]);
     if (typeof first !== 'symbol') return first as T;
     await Promise.race([otherwise(), delay(DISCONNECT_MS)]);
     return undefined;
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }
 
@@ -34,20 +35,27 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortError(signal);
 }
 
-/**
- * Waits for a promise until the signal fires.
- *
- * @throws {AbortError} if the signal fires first
- */
+/** Waits until a signal fires share one listener, because adding many listeners takes long. */
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Waits for a promise. Throws an {@link AbortError} if the signal fires first. */
 export async function untilAbort<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {
   if (!signal) return promise;
-  const done = new AbortController();
-  // All parts of a job wait for its signal, which is no leak.
-  setMaxListeners(0, signal);
-  const aborted = new Promise<never>((_, reject) => {
+  if (signal.aborted) {
+    promise.catch(() => {});
+    throw new AbortError(signal);
+  }
+  let all = waiting.get(signal);
+  if (!all) {
+    const added = new Set<() => void>();
+    signal.addEventListener('abort', () => added.forEach((abort) => void abort()), { once: true });
+    waiting.set(signal, added);
+    all = added;
+  }
+  const others = all;
+  return new Promise<T>((resolve, reject) => {
     const abort = () => reject(new AbortError(signal));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true, signal: done.signal });
+    others.add(abort);
+    promise.then(resolve, reject).finally(() => others.delete(abort));
   });
-  return Promise.race([promise, aborted]).finally(() => done.abort());
 }

@@ -1,36 +1,33 @@
-/** The part store of a worker: jobs that it refuses go to other workers, because its credentials or its mount may be wrong here only. */
-import { isPermanent, MetainfoError, type PartStore } from 'metainfo';
-import { OtherWorkerError, textOf } from './failures.ts';
+/** The part store of a worker: its failures go to other workers, because its credentials, its mount or its network may be wrong here only. */
+import { isPermanent, MetainfoError, PartError, type PartStore } from 'metainfo';
+import { SickWorkerError, textOf, UnseenError } from './failures.ts';
+import { withDeadline } from './with-deadline.ts';
 
-/** A store refuses a worker. */
-export class StoreRefusedError extends OtherWorkerError {
-  /** If it refuses everybody, the job fails after some minutes. */
-  override readonly passes = 60;
-}
-
-/** A store whose refusals are told from other failures. */
-export function storeOfWorker(store: PartStore): PartStore {
-  const refused = (error: unknown): never => {
-    if (!isRefusal(error)) throw error;
-    const code = error instanceof MetainfoError ? error.code : 'ERR_UNREADABLE';
-    const message = error instanceof MetainfoError ? error.message : `The part store refuses access: ${textOf(error)}`;
-    throw new StoreRefusedError(code, message, { cause: error });
+/** A store whose failures are those of the worker, also that it is silent for some milliseconds. */
+export function storeOfWorker(store: PartStore, ms: number): PartStore {
+  const asked = async <T>(answer: Promise<T>): Promise<T> => {
+    const silence = () => {
+      throw new MetainfoError('ERR_READ', 'The part store does not answer.');
+    };
+    try {
+      return (await withDeadline(ms, answer, silence)) as T;
+    } catch (cause) {
+      // Hashing the part again replaces it.
+      if (cause instanceof PartError) throw cause;
+      const { code, message } =
+        cause instanceof MetainfoError
+          ? cause
+          : ({ code: 'ERR_READ', message: `The part store fails: ${textOf(cause)}` } as const);
+      // An object that is damaged is damaged for all.
+      const isObject = isPermanent(cause) && code !== 'ERR_UNREADABLE';
+      throw new (isObject ? UnseenError : SickWorkerError)(code, message, { cause });
+    }
   };
   const remove = store.delete?.bind(store);
   return {
     ...(store.folder !== undefined && { folder: store.folder }),
-    get: (...object) => store.get(...object).catch(refused),
-    put: (...object) => store.put(...object).catch(refused),
-    ...(remove && { delete: (...object) => remove(...object).catch(refused) }),
+    get: (...object) => asked(store.get(...object)),
+    put: (...object) => asked(store.put(...object)),
+    ...(remove && { delete: (...object) => asked(remove(...object)) }),
   };
-}
-
-/** Whether a store lacks permissions: of the disk, or as status 401 or 403 of a web server. */
-function isRefusal(error: unknown): boolean {
-  const { code, message = '', statusCode, $metadata } = Object(error) as Record<string, unknown>;
-  if (code === 'ERR_UNREADABLE') return true;
-  if (code === 'ERR_READ' || code === 'ERR_WRITE')
-    return isPermanent(error) && !/ENAMETOOLONG|EISDIR/.test(String(message));
-  const status = statusCode ?? Object($metadata).httpStatusCode ?? /\bstatus (\d+)/.exec(String(message))?.[1];
-  return status !== undefined && [401, 403].includes(Number(status));
 }

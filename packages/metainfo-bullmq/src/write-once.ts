@@ -1,11 +1,7 @@
 /** Writes the torrent of a job that may have run before. */
 import { MetainfoError, Torrent, type WriteOptions } from 'metainfo';
 
-/**
- * Writes a torrent. An output with exactly these bytes is no failure: an earlier run of the job has written it.
- *
- * @throws {MetainfoError} `ERR_OUTPUT_EXISTS` for another file, unless `force` is true; else as `torrent.write`
- */
+/** Writes a torrent. An output with exactly these bytes is no failure: an earlier run of the job has written it. */
 export async function writeOnce(torrent: Torrent, output: string, options: WriteOptions): Promise<void> {
   try {
     await torrent.write(output, options);

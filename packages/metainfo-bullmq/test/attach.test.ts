@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFile, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { folderStore, type PartStore, TorrentCreate, verify } from 'metainfo';
 import { temporaryFolder, writeTree } from '../../../test/support/tree.ts';
 import { createWorkers, type EndedJob, TorrentQueue } from '../src/index.ts';
@@ -12,7 +13,7 @@ const KIB = 1024;
 const PARTS = 10;
 
 /** A torrent of ten parts whose verification can be attached to. */
-async function setUp(t: TestContext) {
+async function setUp(t: TestContext, ofWorkers = (store: PartStore) => store) {
   const closers: { close(): Promise<void> }[] = [];
   // Before the server ends.
   t.after(async () => {
@@ -36,7 +37,7 @@ async function setUp(t: TestContext) {
   };
   const ended: EndedJob[] = [];
   const onJob = (job: EndedJob) => void ended.push(job);
-  closing(createWorkers({ connection: redis.url, store, roots: { data: base }, onJob }));
+  closing(createWorkers({ connection: redis.url, store: ofWorkers(store), roots: { data: base }, onJob }));
   /** Runs a verification that is cancelled when some parts have been read. Returns its engine. */
   const interrupted = async (parts: number) => {
     const stop = new AbortController();
@@ -55,10 +56,35 @@ async function setUp(t: TestContext) {
   const runs = async () =>
     (await redis.client.keys('metainfo:metainfo-runs-data:*')).filter((key) => /:[0-9a-f]{64}$/.test(key));
   const indexes = () => ended.map(({ index }) => index);
-  return { redis, content, places, producer, ended, indexes, interrupted, whole, stored, runs };
+  return { redis, content, torrent, places, producer, ended, indexes, interrupted, whole, stored, runs };
 }
 
 describe('engine({ attach: true })', { skip: redisMissing() }, () => {
+  it('goes on when somebody else who verifies the same discards it while a part runs', async (t) => {
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const { redis, producer, content, torrent } = await setUp(t, (store) => ({
+      ...store,
+      get: (...object) => (object[1] === 'plan' ? gate : Promise.resolve()).then(() => store.get(...object)),
+    }));
+    const stop = new AbortController();
+    const one = producer();
+    const first = verify(torrent, content, { engine: one, signal: stop.signal }).catch(() => {});
+    const second = verify(torrent, content, { engine: producer() });
+    second.catch(() => {});
+    while ((await redis.client.llen('metainfo:metainfo-parts-data:active')) === 0) await delay(20);
+    // Until the second has begun to wait for it.
+    while (Number(await redis.client.call('CLIENT', 'LIST').then((list) => String(list).split('cmd=xread').length)) < 3)
+      await delay(20);
+    stop.abort();
+    await first;
+    await one.discard();
+    open();
+    assert.deepEqual((await second).badPieces, []);
+  });
+
   it('takes the parts of the same job that was cancelled, once', async (t) => {
     const { interrupted, whole, indexes, ended, places, runs } = await setUp(t);
     await interrupted(4);

@@ -22,8 +22,8 @@ import { SERVERS } from './support/queue-servers.ts';
 const KIB = 1024;
 
 for (const { name: server, skip, start } of SERVERS)
-  describe(`a job on ${server} that fails once, and then succeeds`, { skip }, () => {
-    it('is a success for done(), cancel(), verify and a batch', async (t) => {
+  describe(`a job on ${server} whose store fails once`, { skip }, () => {
+    it('is passed on without an attempt: a success for done(), cancel(), verify and a batch', async (t) => {
       const closers: (() => Promise<void>)[] = [];
       t.after(async () => {
         for (const close of closers) await close();
@@ -60,13 +60,12 @@ for (const { name: server, skip, start } of SERVERS)
       );
       await workers.ready();
       const failedOnce = () => {
-        const failed = failures.splice(0).filter((error) => error !== null);
-        assert.deepEqual([failed, fails], [['ERR_READ: the disk failed once.'], null]);
+        assert.deepEqual([failures.splice(0).filter((error) => error !== null), fails], [[], null]);
       };
 
       const draft = new TorrentCreate({ pathRoot: path.join(base, 'set'), pieceLength: 16 * KIB });
       const cases: [job: string, fails: (name: StoredName) => boolean][] = [
-        ['join', (name) => String(name).startsWith('join-')],
+        ['join', (name) => name === 'key'],
         ['part', (name) => name === 0],
       ];
       for (const [job, isWrong] of cases) {
@@ -87,7 +86,10 @@ for (const { name: server, skip, start } of SERVERS)
       failedOnce();
 
       fails = (name) => String(name).startsWith('items-');
-      const batch = await queue.addBatch('validate', [{ torrent: 'data/join.torrent' }]);
+      const batch = await queue.addBatch('validate', [
+        // Long items are in the store.
+        { torrent: 'data/join.torrent', other: 'x'.repeat(5000) } as { torrent: string },
+      ]);
       const results: boolean[] = [];
       for await (const { ok } of batch.results()) results.push(ok);
       assert.deepEqual(results, [true]);

@@ -37,7 +37,7 @@ for (const { name: server, skip, start } of SERVERS)
       const { workers, roots: counts } = await queue.counts(['media', 'out']);
       assert.deepEqual([workers, counts['media']?.workers, counts['out']?.workers], [2, 1, 2]);
       await both.close();
-      while ((await queue.counts(['media'])).workers > 0) await delay(20);
+      while ((await queue.counts(['media'])).workers !== 0) await delay(20);
       for (const bad of [['media/x'], ['..'], [5], 'media', null])
         await assert.rejects(queue.counts(bad as never), { code: 'ERR_INVALID_ARGUMENT' });
     });
@@ -125,7 +125,11 @@ describe('a batch', { skip: REDIS.skip }, () => {
     await work(['media']);
     assert.deepEqual((await Promise.all(rest)).sort(), [0, 1]);
     assert.equal((await results.next()).done, true);
-    assert.deepEqual(await readdir(path.join(folder, 'store')), []);
+    const left = await readdir(path.join(folder, 'store'), { recursive: true });
+    assert.ok(
+      left.every((file) => !file.includes(path.sep) || file.endsWith('key.json')),
+      left.join(),
+    );
     assert.equal(await store.get(batch.id, 'results-0'), null);
     const again = batch.results()[Symbol.asyncIterator]();
     await assert.rejects(again.next(), { code: 'ERR_INVALID_ARGUMENT', message: /were read.*keep: true/s });
@@ -172,10 +176,10 @@ describe('a job', { skip: REDIS.skip }, () => {
   it('runs earlier with a smaller priority, and tells seconds, bytes and attempt', async (t) => {
     const { producer, work, ended, plan, draft } = await setUpQueue(t, REDIS.start);
     const queue = producer();
-    const other = await planParts(draft, { root: 'media/set', partSize: 2 ** 20 });
+    const other = await planParts(draft, { root: 'media/set', partSize: 96 * KIB });
     const late = await queue.addTorrent(plan, { output: 'media/late.torrent', priority: 9 });
     const early = await queue.addTorrent(other, { output: 'media/early.torrent', priority: 2 });
-    assert.equal((await queue.counts(['media'])).waiting, plan.parts + 1);
+    assert.equal((await queue.counts(['media'])).waiting, plan.parts + other.parts);
     const batches = [];
     for (const priority of [7, undefined, 3])
       batches.push(await queue.addBatch('validate', [{ torrent: 'media/x' }], { ...(priority && { priority }) }));
@@ -183,14 +187,14 @@ describe('a job', { skip: REDIS.skip }, () => {
     await Promise.all([late.done(), early.done()]);
     while (ended.filter(({ kind }) => kind === 'batch').length < 3) await delay(10);
     const order = ended.filter(({ kind }) => kind === 'part').map(({ plan }) => plan);
-    assert.deepEqual(order, [early.id, ...Array(plan.parts).fill(late.id)]);
+    assert.deepEqual(order, [...Array(other.parts).fill(early.id), ...Array(plan.parts).fill(late.id)]);
     const ids = batches.map(({ id }) => id);
     const run = ended.filter(({ kind }) => kind === 'batch').map(({ plan }) => ids.indexOf(plan));
     assert.deepEqual(run, [1, 2, 0]);
     const bytes = (id: string) => ended.reduce((sum, job) => sum + (job.plan === id ? (job.bytes ?? 0) : 0), 0);
     assert.deepEqual([bytes(early.id), bytes(late.id)], [170 * KIB, 170 * KIB]);
     assert.ok(ended.every(({ attempt, seconds }) => attempt === 1 && seconds > 0 && seconds < 600));
-    for (const priority of [0, -1, 1.5, 2 ** 21 + 1, '1', Number.NaN]) {
+    for (const priority of [0, -1, 1.5, 1001, '1', Number.NaN]) {
       const wrong = { priority: priority as number };
       await assert.rejects(queue.addTorrent(plan, { output: 'media/y', ...wrong }), { code: 'ERR_INVALID_ARGUMENT' });
       await assert.rejects(queue.addBatch('validate', [], wrong), { code: 'ERR_INVALID_ARGUMENT' });

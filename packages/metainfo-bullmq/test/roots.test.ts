@@ -67,6 +67,9 @@ describe('paths beneath named roots', () => {
   });
 });
 
+/** The rest of a context in which failures are final. */
+const CONTEXT = { required: {}, isLastAttempt: true, isFinal: async () => true, touch: () => {} };
+
 /** The root `data` with content and a torrent of it, and the same outside the root with other bytes. */
 async function place(t: TestContext) {
   const base = await temporaryFolder(t);
@@ -86,7 +89,7 @@ async function place(t: TestContext) {
     const plan = String(jobs).padStart(64, '0');
     const stored: StoredItems = { operation: operation as 'create', first: 0, items };
     await store.put(plan, 'items-0', Buffer.from(JSON.stringify(stored)));
-    const context = { store, roots: { data: path.join(base, 'data') }, signal, isLastAttempt: true };
+    const context = { ...CONTEXT, store, roots: { data: path.join(base, 'data') }, signal };
     await runBatchJob({ plan, index: 0 }, context as never);
     const results = JSON.parse(String(await store.get(plan, 'results-0')));
     return results as { ok: boolean; error: string | null; infohashV1: string | null; goodBytes?: number }[];
@@ -107,11 +110,13 @@ describe('a job of a batch', () => {
     await store.put(plan, 'results-0', Buffer.from(JSON.stringify([forged])));
     const items = [{ torrent: 'data/set.torrent', path: 'data/set' }];
     await store.put(plan, 'items-0', Buffer.from(JSON.stringify({ operation: 'verify', first: 0, items })));
-    const context = { store, roots: { data: path.join(base, 'data') }, signal: new AbortController().signal };
-    assert.deepEqual(await runBatchJob({ plan, index: 0 }, { ...context, isLastAttempt: true } as never), {
-      ok: 0,
-      failed: 1,
-    });
+    const context = {
+      ...CONTEXT,
+      store,
+      roots: { data: path.join(base, 'data') },
+      signal: new AbortController().signal,
+    };
+    assert.deepEqual(await runBatchJob({ plan, index: 0 }, context as never), { ok: 0, failed: 1 });
   });
 
   it('names the part of an item that is malformed', async (t) => {
@@ -134,8 +139,13 @@ describe('a job of a batch', () => {
     const plan = '1'.repeat(64);
     const items = ['data/set', 'other/set'].map((from) => ({ path: from, output: 'data/x.torrent' }));
     await store.put(plan, 'items-0', Buffer.from(JSON.stringify({ operation: 'create', first: 0, items })));
-    const context = { store, roots: { data: path.join(base, 'data') }, signal: new AbortController().signal };
-    const running = runBatchJob({ plan, index: 0 }, { ...context, isLastAttempt: true, needsRoots: true } as never);
+    const context = {
+      ...CONTEXT,
+      store,
+      roots: { data: path.join(base, 'data') },
+      signal: new AbortController().signal,
+    };
+    const running = runBatchJob({ plan, index: 0 }, { ...context, isFinal: async () => false } as never);
     await assert.rejects(running, UnknownRootError);
     assert.deepEqual(await readdir(path.join(base, 'data')), ['set']);
   });
@@ -253,10 +263,10 @@ describe('a batch whose short files are swapped for symlinks out of the root', (
       await store.put(plan, 'items-0', Buffer.from(JSON.stringify({ operation, first: 0, items })));
       const { signal } = new AbortController();
       await runBatchJob({ plan, index: 0 }, {
+        ...CONTEXT,
         store,
         roots: { data: path.join(base, 'data') },
         signal,
-        isLastAttempt: true,
       } as never);
       const results: { error: string | null; infohashV1: string; goodBytes?: number }[] = JSON.parse(
         String(await store.get(plan, 'results-0')),

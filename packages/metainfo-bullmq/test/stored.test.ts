@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { PartStore } from 'metainfo';
 import { Plans } from '../src/plans.ts';
+import { seal } from '../src/seals.ts';
 import { requestOf, storedItems, storedResults } from '../src/stored.ts';
 
 const ID = '0'.repeat(64);
@@ -37,7 +37,7 @@ describe('results of a batch', () => {
   it('are those of the items of their job, and do not contradict themselves', async () => {
     const read = (results: unknown) => {
       const store: PartStore = { get: async () => Buffer.from(JSON.stringify(results)), put: async () => {} };
-      return storedResults(store, ID, 0, { first: 3, items: [{}] });
+      return storedResults(store, ID, 0, { first: 3, count: 1 });
     };
     for (const good of [[GOOD], [null], [{ ...GOOD, ok: false, goodBytes: 4 }]])
       assert.deepEqual(await read(good), good);
@@ -50,11 +50,11 @@ describe('objects of a store', () => {
     for (const text of MALFORMED) {
       const bytes = Buffer.from(text);
       const store: PartStore = { get: async () => bytes, put: async () => {} };
-      const request = createHash('sha256').update(bytes).digest('hex');
+      const sealed = await seal(store, `${ID}/request`, text);
       for (const read of [
-        () => storedItems(store, ID, 0),
-        () => storedResults(store, ID, 0, { first: 0, items: [{}] }),
-        () => requestOf({ plan: ID, request }, store),
+        () => storedItems(store, { plan: ID, index: 0 }),
+        () => storedResults(store, ID, 0, { first: 0, count: 1 }),
+        () => requestOf({ plan: ID, sealed }, store),
         () => new Plans(store).get(ID),
       ])
         await assert.rejects(read, { code: 'ERR_PLAN' }, `${text.slice(0, 20)} ${read}`);

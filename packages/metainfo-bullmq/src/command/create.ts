@@ -1,6 +1,6 @@
 /** `metainfo create --queue`: queues a plan, lets workers hash and write its torrent, and shows their progress. */
 import { AbortError, type PartStore, type TorrentPlan } from 'metainfo';
-import type { JoinedTorrent, QueuedTorrent, QueueProgress } from '../queued.ts';
+import type { DoneOptions, JoinedTorrent, QueuedTorrent, QueueProgress } from '../queued.ts';
 import { TorrentQueue } from '../torrent-queue.ts';
 import { interrupted } from './interrupted.ts';
 import { waitNotices } from './notices.ts';
@@ -13,11 +13,11 @@ interface CreateOptions extends PrintOptions {
   /** The file that a worker writes, as `NAME/path`. */
   output: string;
   force?: boolean | undefined;
+  priority?: number | undefined;
   quiet?: boolean | undefined;
   signal: AbortSignal;
 }
 
-/** A torrent that workers have made. */
 interface Made {
   /** The id of the plan. */
   id: string;
@@ -25,14 +25,10 @@ interface Made {
   seconds: number;
 }
 
-/**
- * Creates the torrent of a plan with the workers of a queue. After Ctrl-C, asks what becomes of it.
- *
- * @param report Prints the result.
- */
+/** Creates the torrent of a plan with the workers of a queue, and reports it. After Ctrl-C, asks what becomes of it. */
 export async function createByWorkers(
   plan: TorrentPlan,
-  { connection, store, output, force, ...options }: CreateOptions,
+  { connection, store, output, force, priority, ...options }: CreateOptions,
   report: (made: Made) => Promise<void>,
 ): Promise<void> {
   const { terminal, json, quiet } = options;
@@ -41,7 +37,7 @@ export async function createByWorkers(
   const notices = waitNotices(queue, { root: output.split('/', 1)[0] as string, server, json, terminal });
   try {
     const started = process.uptime();
-    const queued = await queue.addTorrent(plan, { output, force });
+    const queued = await queue.addTorrent(plan, { output, force, priority });
     if (!json && !quiet) {
       const what = queued.attached ? 'attached to' : 'queued';
       // A part has whole pieces, so its size may differ from --part-size.
@@ -59,16 +55,7 @@ export async function createByWorkers(
 /** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */
 async function followed(
   queued: QueuedTorrent,
-  {
-    json,
-    quiet,
-    terminal,
-    ...watch
-  }: PrintOptions & {
-    quiet?: boolean | undefined;
-    signal: AbortSignal;
-    onNoWorker: (root: string) => Promise<void>;
-  },
+  { json, quiet, terminal, ...watch }: PrintOptions & Pick<CreateOptions, 'quiet'> & DoneOptions,
 ): Promise<JoinedTorrent> {
   const bar = json || quiet ? null : terminal.progressBar(terminal.stderr());
   const started = process.uptime();

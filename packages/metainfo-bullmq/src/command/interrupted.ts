@@ -3,11 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import type { AbortError } from 'metainfo';
 import type { PrintOptions } from './terminal.ts';
 
-/**
- * Cancels the work if the user says so, and ends the process. Without a terminal, the work stays in the queue.
- *
- * @param options.cancel Cancels it, and says what became of it.
- */
+/** Cancels the work if the user says so, and ends the process. Without a terminal, the work stays in the queue. */
 export async function interrupted(
   error: AbortError,
   { what, json, terminal, cancel }: PrintOptions & { what: string; cancel: () => Promise<string> },

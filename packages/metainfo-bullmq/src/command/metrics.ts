@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { MetainfoError } from 'metainfo';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { refused } from '../failures.ts';
+import type { WorkerState } from '../passing.ts';
 import type { QueueCounts } from '../root-queues.ts';
 import type { EndedJob, Workers } from '../workers.ts';
 
@@ -20,6 +21,8 @@ export interface Metrics {
   url: string;
   /** Counts a job that has ended. */
   onJob: (job: EndedJob) => void;
+  /** Notes that the worker rests, or works again. */
+  onWorker: (state: WorkerState) => void;
   /** Tells how the workers are, from now on. Until then, they are not ready. */
   watch: (workers: Workers) => void;
 }
@@ -34,29 +37,19 @@ const REQUEST_MS = 5000;
 const MOST_CONNECTIONS = 64;
 const MOST_HEADER_BYTES = 8192;
 
-/**
- * Starts to serve `/metrics` and `/healthz`.
- *
- * @param counts Asks the server for the jobs and workers of the roots.
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an address that cannot be used
- */
+/** Starts to serve `/metrics` and `/healthz`. Throws `ERR_INVALID_ARGUMENT` for an address that cannot be used. */
 export async function serveMetrics(address: Address, counts: () => Promise<QueueCounts>): Promise<Metrics> {
   let workers: Workers | null = null;
-  const { registry, onJob } = numbers(cached(COUNTS_MS, counts), () => workers);
+  const { registry, ...events } = numbers(cached(COUNTS_MS, counts), () => workers);
   const check = cached(HEALTH_MS, async () => {
     if (!workers) throw new MetainfoError('ERR_QUEUE', 'The worker is not ready.');
     await workers.check();
   });
+  const healthy = (): Answer => [200, 'text/plain', 'ok\n'];
+  const unhealthy = (): Answer => [503, 'text/plain', 'not ready\n'];
   const pages = new Map<string | undefined, () => Promise<Answer>>([
     ['/metrics', async () => [200, registry.contentType, await registry.metrics()]],
-    [
-      '/healthz',
-      () =>
-        check().then(
-          () => [200, 'text/plain', 'ok\n'],
-          () => [503, 'text/plain', 'not ready\n'],
-        ),
-    ],
+    ['/healthz', () => check().then(healthy, unhealthy)],
   ]);
   const server = createServer(
     { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS },
@@ -82,7 +75,7 @@ export async function serveMetrics(address: Address, counts: () => Promise<Queue
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${name}:${port}/metrics`,
-    onJob,
+    ...events,
     watch: (now) => {
       workers = now;
     },
@@ -109,19 +102,14 @@ const SECONDS = [0.1, 1, 5, 30, 120, 600, 3600];
 
 type Sample = [labels: Record<string, string>, value: number];
 
-/** The numbers of a worker and of its queues. */
 function numbers(
   counts: () => Promise<QueueCounts>,
   workers: () => Workers | null,
-): { registry: Registry; onJob: Metrics['onJob'] } {
+): { registry: Registry } & Pick<Metrics, 'onJob' | 'onWorker'> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const about = (name: string, help: string, ...labelNames: string[]) => ({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-  });
+  const registers = [registry];
+  const about = (name: string, help: string, ...labelNames: string[]) => ({ name, help, labelNames, registers });
   const result = 'Attempts of jobs that have ended on this worker, by result: ok or a code';
   const ended = new Counter(about('metainfo_jobs_total', result, 'kind', 'root', 'result'));
   const again = 'Those that were not the first attempt of their job';
@@ -161,5 +149,8 @@ function numbers(
     if (job.bytes) bytes.inc({ root }, job.bytes);
     seconds.observe({ kind, root }, job.seconds);
   };
-  return { registry, onJob };
+  const rests = 'Whether the worker passes on the jobs of a root, because of its disk, its mounts or the store: 1 or 0';
+  const resting = new Gauge(about('metainfo_worker_resting', rests, 'root'));
+  const onWorker = ({ root, reason }: WorkerState) => resting.set({ root }, reason === null ? 0 : 1);
+  return { registry, onJob, onWorker };
 }

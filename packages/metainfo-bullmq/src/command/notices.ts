@@ -5,7 +5,7 @@ import type { PrintOptions } from './terminal.ts';
 
 /** A notice: the fields of its JSON, and its text. */
 export interface Notice {
-  event: 'metrics' | 'ready' | 'outage' | 'connected' | 'no_worker' | 'error';
+  event: 'metrics' | 'ready' | 'outage' | 'connected' | 'no_worker' | 'resting' | 'recovered' | 'error';
   message: string;
   /** The other fields of the JSON. */
   more?: object;
@@ -19,6 +19,7 @@ const LABELS: Partial<Record<Notice['event'], 'error' | 'warning'>> = {
   outage: 'error',
   error: 'error',
   no_worker: 'warning',
+  resting: 'warning',
 };
 
 /** Prints a notice. */
@@ -44,7 +45,6 @@ export class Outage {
   /** Whether it tells no more. */
   isClosed = false;
 
-  /** @param server The name of the server, without credentials. */
   constructor(server: string, options: PrintOptions) {
     this.#server = server;
     this.options = options;
@@ -88,12 +88,7 @@ const ASK_MS = 2000;
 /** Milliseconds without an answer until somebody is told. The question itself goes on for longer. */
 const SILENCE_MS = 5000;
 
-/**
- * Tells those who wait for workers that the server does not answer, or that nobody works for a root.
- *
- * @param root A root of the job.
- * @param server The name of the server, without credentials.
- */
+/** Tells those who wait for workers that the server does not answer, or that nobody works for a root. */
 export function waitNotices(
   queue: TorrentQueue,
   { root, server, ...options }: PrintOptions & { root: string; server: string },

@@ -1,23 +1,19 @@
 /** Runs `metainfo worker`. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PartStore } from 'metainfo';
+import { RefusedError } from '../failures.ts';
 import { TorrentQueue } from '../torrent-queue.ts';
-import { createWorkers, type Workers } from '../workers.ts';
+import { MOST_MS } from '../with-deadline.ts';
+import { createWorkers, type Workers, type WorkersOptions } from '../workers.ts';
 import type { Address } from './metrics.ts';
 import { notice } from './notices.ts';
 import { nameOfConnection } from './server-name.ts';
 import type { PrintOptions } from './terminal.ts';
-import { answers, reportJob, WorkerWatch } from './watch-worker.ts';
+import { answers, reportJob, reportState, WorkerWatch } from './watch-worker.ts';
 
-/** The options of the command. */
-interface WorkerOptions extends PrintOptions {
+interface WorkerOptions
+  extends PrintOptions,
+    Pick<WorkersOptions, 'store' | 'roots' | 'threads' | 'memoryLimit' | 'concurrency' | 'requiredFile' | 'stall'> {
   connection: string;
-  /** Folders by name. */
-  roots: Readonly<Record<string, string>>;
-  store: PartStore;
-  threads?: number | null | undefined;
-  memoryLimit?: number | undefined;
-  concurrency?: number | undefined;
   grace?: number | undefined;
   metrics?: Address | undefined;
   quiet?: boolean | undefined;
@@ -25,18 +21,19 @@ interface WorkerOptions extends PrintOptions {
 
 /** The default grace time: below the 30 s after which Kubernetes kills, so that jobs can still be given back. */
 const GRACE_MS = 25_000;
-/** The longest time of a timer. */
-const MOST_GRACE_MS = 2 ** 31 - 1;
 /** How long a server may take to answer a worker that ends. */
 const ANSWER_MS = 500;
 const POLL_MS = 50;
 /** How long a scrape waits for the server. */
 const COUNTS_MS = 3000;
+/** Scrapes of all workers share an answer for so long. */
+const AGE_MS = 5000;
 
 /** Works until a signal stops it, and ends the process. */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { connection, roots, store, grace = GRACE_MS, quiet, json, terminal } = options;
-  const { threads = null, memoryLimit, concurrency } = options;
+  const { threads = null, memoryLimit, concurrency, requiredFile, stall } = options;
+  const limits = { threads, memoryLimit, concurrency, requiredFile, stall };
   const print = { json, terminal };
   const server = nameOfConnection(connection);
   const watch = new WorkerWatch(server, print);
@@ -44,37 +41,45 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   let asked: TorrentQueue | undefined;
   const counts = () => {
     asked ??= new TorrentQueue(shared);
-    return asked.counts(Object.keys(roots), { signal: AbortSignal.timeout(COUNTS_MS) });
+    return asked.counts(Object.keys(roots), { signal: AbortSignal.timeout(COUNTS_MS), maxAge: AGE_MS });
   };
   const metrics = options.metrics && (await (await import('./metrics.ts')).serveMetrics(options.metrics, counts));
   if (metrics && !quiet) {
     const message = `metrics at ${metrics.url}, health at /healthz`;
     await notice({ event: 'metrics', message, more: { url: metrics.url } }, print);
   }
+  let refuse: (error: Error) => void = () => {};
+  // It will be refused again: those who watch the worker must know.
+  const refused = new Promise<never>((_, reject) => {
+    refuse = reject;
+  });
   const workers = createWorkers({
     ...shared,
     roots,
-    threads,
-    memoryLimit,
-    concurrency,
-    onError: (error) => watch.failed(error),
+    ...limits,
+    onError: (error) => (error instanceof RefusedError ? refuse(error) : watch.failed(error)),
     onJob: (job) => {
       metrics?.onJob(job);
       void reportJob(job, { quiet, ...print }).catch(() => {});
     },
+    onWorker: (state) => {
+      metrics?.onWorker(state);
+      void reportState(state, print).catch(() => {});
+    },
   });
+  metrics?.watch(workers);
   const stopped = stopSignal();
   try {
-    // Without a connection, no job runs that could be given back.
-    if ((await Promise.race([watch.ready(workers), stopped])) !== 'ready') process.exit(0);
+    const isReady = (await Promise.race([watch.ready(workers), stopped, refused])) === 'ready';
+    // A root that is not mounted yet keeps the others from nothing.
+    if (!isReady && workers.running === 0) process.exit(0);
+    const message = `working for ${server}, until SIGTERM or Ctrl-C`;
+    if (isReady && !quiet) await notice({ event: 'ready', message, more: { server } }, print);
+    await Promise.race([stopped, refused]);
   } catch (error) {
     // The connections of BullMQ would keep the process alive.
     process.exit(await terminal.exitCodeOf(error));
   }
-  metrics?.watch(workers);
-  const message = `working for ${server}, until SIGTERM or Ctrl-C`;
-  if (!quiet) await notice({ event: 'ready', message, more: { server } }, print);
-  await stopped;
   watch.close();
   await end(workers, grace);
 }
@@ -98,7 +103,7 @@ async function end(workers: Workers, grace: number): Promise<never> {
   } else {
     // Nothing can be given back. A part that ends in time is in the store, and nobody hashes it again.
     let isOver = false;
-    void Promise.race([forced, delay(Math.min(grace, MOST_GRACE_MS))]).then(() => {
+    void Promise.race([forced, delay(Math.min(grace, MOST_MS))]).then(() => {
       isOver = true;
     });
     while (workers.running > 0 && !isOver) await delay(POLL_MS);

@@ -1,5 +1,6 @@
 /** The lines of `metainfo worker` about its server and its jobs. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { RestingError, type WorkerState } from '../passing.ts';
 import type { EndedJob, Workers } from '../workers.ts';
 import { notice, Outage } from './notices.ts';
 import type { PrintOptions, Terminal } from './terminal.ts';
@@ -9,16 +10,11 @@ const RETRY_MS = 1000;
 
 /** Watches the connection of workers. */
 export class WorkerWatch extends Outage {
-  /** Workers that are connected. */
   #workers: Workers | null = null;
   #isChecking = false;
   #last = '';
 
-  /**
-   * Waits until workers are connected.
-   *
-   * @throws {MetainfoError} for anything but a server that does not answer yet
-   */
+  /** Waits until workers are connected. Throws for anything but a server that does not answer yet. */
   async ready(workers: Workers): Promise<'ready'> {
     await workers.ready().catch((error: unknown) => {
       this.close();
@@ -53,12 +49,20 @@ export class WorkerWatch extends Outage {
   }
 }
 
-/** Whether workers can take jobs. */
+/** Whether the server of workers answers, so that they can take jobs and give them back. */
 export function answers(workers: Workers): Promise<boolean> {
   return workers.check().then(
     () => true,
-    () => false,
+    (error: unknown) => error instanceof RestingError,
   );
+}
+
+/** Tells that a worker rests, or works again. */
+export function reportState({ root, reason }: WorkerState, options: PrintOptions): Promise<void> {
+  if (reason === null)
+    return notice({ event: 'recovered', message: `root ${root}: works again`, more: { root } }, options);
+  const message = `root ${root}: its jobs go to other workers: ${reason}`;
+  return notice({ event: 'resting', message, more: { root, reason } }, options);
 }
 
 /** Reports a job that has ended. */

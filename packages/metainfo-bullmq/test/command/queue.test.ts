@@ -10,7 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bytesOf, command, entries, finish, metainfoProcess, start } from '../../../../test/cli/run.ts';
 import { openFilesIn } from '../../../../test/support/proc.ts';
 import { sparseFile, temporaryFolder, writeTree } from '../../../../test/support/tree.ts';
-import { redisMissing, redisServer } from '../support/redis.ts';
+import { postgresMissing, postgresServer } from '../support/postgres.ts';
+import { type RedisServer, redisMissing, redisServer } from '../support/redis.ts';
 
 const KIB = 1024;
 const SECRET = 'secret-password';
@@ -74,6 +75,47 @@ describe('metainfo worker with a server of another kind', () => {
       const ended = child.exitCode ?? child.signalCode ?? once(child, 'exit');
       // A worker that waits for its server takes 20 seconds.
       assert.notEqual(await Promise.race([ended, delay(5000, 'late', { ref: false })]), 'late');
+    });
+});
+
+const noPostgres = await postgresMissing();
+
+describe('commands that the server of a queue refuses', () => {
+  const SERVERS = [
+    { name: 'Redis, a wrong password', skip, start: refusing(({ url }) => url.replace(SECRET, 'wrong'), /WRONGPASS/) },
+    { name: 'Redis, no password', skip, start: refusing(({ url }) => url.replace(/\/\/.*@/, '//'), /NOAUTH/) },
+    { name: 'Redis, no permission', skip, start: refusing(({ url }) => url.replace('//:', '//reader:'), /NOPERM/) },
+    {
+      name: 'PostgreSQL, no database',
+      skip: noPostgres,
+      start: async (t: TestContext) => ({ url: `${await postgresServer(t)}x`, reason: /"postgresx" does not exist/ }),
+    },
+  ];
+  function refusing(urlOf: (redis: RedisServer) => string, reason: RegExp) {
+    return async (t: TestContext) => {
+      const redis = await redisServer(t, { password: SECRET });
+      const rules = ['on', `>${SECRET}`, '~*', '&*', '+@all', '-eval', '-evalsha'];
+      await redis.client.call('ACL', 'SETUSER', 'reader', ...rules);
+      return { url: urlOf(redis), reason };
+    };
+  }
+  for (const { name, skip, start } of SERVERS)
+    it(`end with exit code 1: ${name}`, { skip }, async (t) => {
+      const { url, reason } = await start(t);
+      const cwd = await temporaryFolder(t);
+      await writeTree(cwd, { 'data/a': 1, 'store/keep': 1 });
+      await metainfoProcess(['create', 'data/a', '-o', 'a.torrent'], { cwd });
+      const shared = ['--queue', url, '--root', 'data=data', '--store', 'store'];
+      for (const args of [
+        ['worker'],
+        ['create', 'data/a', '-o', 'data/a.torrent'],
+        ['verify', 'a.torrent', 'data/a'],
+      ]) {
+        const { code, stdout, stderr } = await metainfoProcess([...args, ...shared], { cwd });
+        assert.deepEqual([code, stdout], [1, ''], stderr);
+        assert.match(stderr, reason);
+        assert.match(stderr, /\[ERR_QUEUE\]\n$/);
+      }
     });
 });
 
@@ -201,6 +243,20 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     worker();
     const ended = await finish(second);
     assert.equal(ended.code, 0, ended.stderr);
+  });
+
+  it('say as JSON what may delete their jobs, once', async (t) => {
+    const { cwd, worker, queued, redis } = await setUp(t);
+    await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const child = worker('--json', '-q');
+    const made = await metainfoProcess(queued('create', 'data/set', '-o', 'data/x.torrent', '--json'), { cwd });
+    assert.equal(made.code, 0, made.stderr);
+    child.kill('SIGTERM');
+    for (const { stderr } of [made, await finish(child)]) {
+      const { event, code, message } = JSON.parse(stderr);
+      assert.deepEqual([event, code], ['warning', 'ERR_QUEUE']);
+      assert.match(message, /set its maxmemory-policy to noeviction, not allkeys-lru/);
+    }
   });
 
   it('says as JSON that an interrupted torrent stays in the queue', async (t) => {
@@ -346,6 +402,16 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
     assert.ok(reasons.includes(events[1].reason));
   });
 
+  it('a worker without a job ends when it is told to, although its server does not answer', async (t) => {
+    const { worker, redis } = await setUp(t);
+    const server = Number(/process_id:(\d+)/.exec(await redis.client.info('server'))?.[1]);
+    const child = worker('--grace', '1h');
+    await once(child.stderr, 'data');
+    process.kill(server, 'SIGSTOP');
+    child.kill('SIGTERM');
+    assert.equal((await finish(child)).code, 0);
+  });
+
   it('a worker that is told to end while its server is gone ends its part first, or at once when told again', async (t) => {
     const { cwd, worker, redis } = await setUp(t);
     const queued = async (name: string, size: number) => {
@@ -479,6 +545,8 @@ describe('metainfo worker, create --queue and verify --queue', { skip }, () => {
       [['create', 'data/set', '--queue', redis.url], /--queue needs --root NAME=PATH/],
       [['create', 'data/set', '--queue', redis.url, '--root', 'a=.'], /--queue needs --store/],
       [['create', 'data/set', '--store', 'x'], /--store needs a queue: give --queue URL, or set QUEUE_URL/],
+      [['create', 'data/set', '--priority', '5'], /--priority needs a queue/],
+      [['create', 'data/set', '--priority', '1001'], /Expected a whole number from 1 to 1000/],
       [
         [
           'create',

@@ -286,10 +286,10 @@ describe('a queue in chaos', { skip: redisMissing() }, () => {
     assert.deepEqual((await readdir(data, { recursive: true })).sort(), before);
     assert.deepEqual((await readdir(folder)).sort(), ['data', 'out']);
     const left: string[] = [];
-    for await (const { planId, name } of objects.list?.() ?? [])
-      left.push(`${planId}/${String(name).replace(/^join-.*/, 'join')}`);
+    for await (const { planId, name } of objects.list?.() ?? []) if (name !== 'key') left.push(`${planId}/${name}`);
+    // The job of a torrent of one part holds its plan.
     const wanted = ({ plan: { id, parts } }: (typeof torrents)[number]) =>
-      ['plan', 'join', ...Array(parts).keys()].map((name) => `${id}/${name}`);
+      parts === 1 ? [] : ['plan', ...Array(parts).keys()].map((name) => `${id}/${name}`);
     assert.deepEqual(left.sort(), torrents.flatMap(wanted).sort());
   });
 });
