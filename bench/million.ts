@@ -1,17 +1,26 @@
-// A torrent of many small files: creating it, compared with libtorrent; showing, validating, verifying and editing it; the
-// cost of a file by the number of files; and the event loop of a process that creates the torrent.
+// A torrent of many small files: creating it, compared with libtorrent; showing, validating, verifying, editing and updating it, and
+// comparing it with another one; the cost of a file by the number of files; and the event loop of a process that creates the torrent.
 //
 // The time that libtorrent takes for a hybrid grows with the square of the number of files, so both tools make that of FEWER_FILES
 // for the comparison: a million files would take 25 times as long.
 //
 //   npm run bench -- million [--files 1000000] [--rounds 3]
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { BLOCK_SIZE, choosePieceLength } from '../src/layout/piece-length.ts';
 import { formatBytes } from '../src/text/format.ts';
-import { writeFiles } from './support/data.ts';
+import { fileName, writeData, writeFiles } from './support/data.ts';
 import { runGenerate } from './support/generate.ts';
-import { bench, divide, METAINFO, measure, runCommand, VERSIONS, type Version } from './support/measure.ts';
+import {
+  bench,
+  divide,
+  METAINFO,
+  measure,
+  runCommand,
+  runMetainfo,
+  VERSIONS,
+  type Version,
+} from './support/measure.ts';
 import { columnsFor, tableOf, timerColumns } from './support/tables.ts';
 import { installed, LIBTORRENT, OURS, requireTorrent } from './support/tools.ts';
 
@@ -33,11 +42,11 @@ export default bench({ files: '1000000', rounds: '3' }, async ({ files, rounds }
   const { tools, versions, skipped } = installed(folder, [OURS, LIBTORRENT]);
 
   /** A command, which may read the content too. */
-  const command = (row: string, version: Version, words: string[], content: string | null) => {
+  const command = (row: string, version: Version, words: string[], content: string | null, status = 0) => {
     const run = () => {
       // Some systems drop files from the page cache that were not read for a minute.
       if (content) runGenerate({ version: 'v1', pathRoot: content, pieceLength: BLOCK_SIZE });
-      return runCommand(words, folder);
+      return runCommand(words, folder, status);
     };
     return { row, column: version, run };
   };
@@ -60,16 +69,49 @@ export default bench({ files: '1000000', rounds: '3' }, async ({ files, rounds }
       return isCompared ? [...all, creation(tool, version, FEWER_FILES)] : all;
     }),
   );
+  // The torrents of the content before two of its files changed. `update` reads what changed since their date.
+  const older = (version: Version) => path.join(folder, `older ${version}.torrent`);
+  const changed = [0, files - 1].map((i) => path.join(contentOf(files), fileName(i)));
+  for (const file of changed) writeFileSync(file, 'shorter');
+  for (const version of VERSIONS) {
+    const options = ['-k', version, '-o', older(version), '--date', 'now', '--quiet'];
+    await runMetainfo(folder, 'create', contentOf(files), ...options);
+  }
+  for (const file of changed) writeData(file, SIZE);
+
   const others = creations
     .filter(({ row }) => row === `create, ${OURS}`)
     .flatMap(({ column: version, output }) => {
       const ours = (name: string, content: string | null, ...more: string[]) =>
         command(name, version, [process.execPath, METAINFO, name, output, ...more, ...LIMIT_OPTIONS], content);
+      const differed = (version: Version) =>
+        command(
+          'diff',
+          version,
+          [process.execPath, METAINFO, 'diff', older(version), output, ...LIMIT_OPTIONS],
+          null,
+          1,
+        );
+      const updated = (version: Version) => {
+        const words = [
+          'update',
+          older(version),
+          contentOf(files),
+          '-o',
+          path.join(folder, 'updated.torrent'),
+          '--force',
+          '--quiet',
+        ];
+        return command('update', version, [process.execPath, METAINFO, ...words, ...LIMIT_OPTIONS], contentOf(files));
+      };
       return [
         ours('show', null),
         ours('validate', null),
         ours('verify', contentOf(files), contentOf(files), '--quiet'),
         ours('edit', null, '--comment', 'another', '--output', path.join(folder, 'edited.torrent'), '--force'),
+        // The pieces of a v1 torrent span files.
+        ...(version === 'v1' ? [] : [updated(version)]),
+        differed(version),
       ];
     });
   const commands = await measure([...creations, ...others], rounds);

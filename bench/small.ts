@@ -1,8 +1,9 @@
-// Many small torrents in one process, from memory and from files, one after the other and many at once, compared with
+// Many small torrents in one process, from memory, files and folders, one after the other and many at once, compared with
 // create-torrent (npm) and with libtorrent's Python binding. The figures do not include the start of the process.
 //
 //   npm run bench -- small [--torrents 10000] [--rounds 5]
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import createTorrent from 'create-torrent';
@@ -24,38 +25,44 @@ import { columnsFor, tableOf } from './support/tables.ts';
 import { installed, LIBTORRENT_PYTHON, OURS, pythonCommand } from './support/tools.ts';
 
 const SIZE = 2 ** 16;
+/** Each folder has so many files of so many bytes. */
+const FILES = 3;
+const FILE_SIZE = 5000;
 const PEER = 'create-torrent';
 /** Buffers in memory: more than the processor's caches hold, but not as many as there may be files. */
 const BUFFERS = 1024;
 
 const MODES = {
-  'memory, one by one': { fromMemory: true, atOnce: 1 },
-  'memory, 64 at once': { fromMemory: true, atOnce: 64 },
-  'files, one by one': { fromMemory: false, atOnce: 1 },
-  'files, 64 at once': { fromMemory: false, atOnce: 64 },
-};
+  'memory, one by one': { from: 'memory', atOnce: 1 },
+  'memory, 64 at once': { from: 'memory', atOnce: 64 },
+  'files, one by one': { from: 'files', atOnce: 1 },
+  'files, 64 at once': { from: 'files', atOnce: 64 },
+  'folders, one by one': { from: 'folders', atOnce: 1 },
+  'folders, 64 at once': { from: 'folders', atOnce: 64 },
+} as const;
 const NAMES = Object.keys(MODES) as (keyof typeof MODES)[];
 
 interface EachTask {
   version: Version;
-  /** The folder of {@link writeFiles}. */
+  /** The folder of {@link writeFiles}, or of folders. */
   content: string;
   torrents: number;
   pieceLength: number;
-  /** Reads the files before the clock starts. */
-  fromMemory: boolean;
+  /** `memory`: the files are read before the clock starts. */
+  from: 'memory' | 'files' | 'folders';
   atOnce: number;
 }
 
-/** The path of a file, or its bytes. */
+/** The path of a file or folder, or the bytes of a file. */
 type Input = string | (Buffer & { name: string });
 
-/** Prepares to make a torrent of each file. */
+/** Prepares to make a torrent of each file or folder. */
 async function makeEach(task: EachTask, make: (input: Input) => Promise<Uint8Array>) {
-  const { content, torrents, fromMemory, atOnce } = task;
-  const files = Array.from({ length: torrents }, (_, i) => path.join(content, fileName(i))).sort();
-  const buffers = fromMemory ? files.slice(0, BUFFERS).map((file) => readFileSync(file)) : [];
-  const inputs = files.map((file, i): Input => {
+  const { content, torrents, from, atOnce } = task;
+  const names = from === 'folders' ? readdirSync(content) : Array.from({ length: torrents }, (_, i) => fileName(i));
+  const paths = names.map((name) => path.join(content, name)).sort();
+  const buffers = from === 'memory' ? paths.slice(0, BUFFERS).map((file) => readFileSync(file)) : [];
+  const inputs = paths.map((file, i): Input => {
     const bytes = buffers[i % buffers.length];
     return bytes ? Object.assign(bytes.subarray(), { name: path.basename(file) }) : file;
   });
@@ -83,7 +90,9 @@ export const tasks = {
     const { version, pieceLength } = task;
     return makeEach(task, async (input) => {
       const fields = typeof input === 'string' ? { pathRoot: input } : { sources: [{ path: input.name, data: input }] };
-      return (await new TorrentCreate({ ...fields, pieceLength }).generate({ version })).bencode();
+      return (
+        await new TorrentCreate({ ...fields, pieceLength }).generate({ version, padNames: 'libtorrent' })
+      ).bencode();
     });
   },
   [PEER](task: EachTask) {
@@ -95,18 +104,26 @@ const run = inProcess(import.meta.url, tasks);
 const runPython = (task: EachTask) => runProgram(pythonCommand(JSON.stringify(task)));
 
 export default bench({ torrents: '10000', rounds: '5' }, async ({ torrents, rounds }, folder) => {
-  const content = path.join(folder, 'content');
-  writeFiles(content, torrents, SIZE);
+  const files = path.join(folder, 'content');
+  writeFiles(files, torrents, SIZE);
+  const folders = path.join(folder, 'folders');
+  const bytes = randomBytes(FILE_SIZE);
+  for (let i = 0; i < torrents; i += 1) {
+    const one = path.join(folders, `folder ${i}`);
+    mkdirSync(one, { recursive: true });
+    for (let j = 0; j < FILES; j += 1) writeFileSync(path.join(one, `file ${j}`), bytes);
+  }
   const { tools, versions, skipped } = installed(folder, [OURS, PEER, LIBTORRENT_PYTHON]);
   const pieceLength = choosePieceLength(SIZE);
   const cases = tools.flatMap(({ name, versions: made }) =>
     made.flatMap((version) =>
       NAMES.flatMap((column): Case[] => {
-        const task = { version, content, torrents, pieceLength, ...MODES[column] };
+        const mode = MODES[column];
+        const task = { version, content: mode.from === 'folders' ? folders : files, torrents, pieceLength, ...mode };
         const row = `${name}, ${version}`;
         if (name === OURS || name === PEER) return [{ row, column, run: () => run(name, task) }];
         // The binding hashes files only; a caller can hash memory for v1.
-        return version === 'v1' || !task.fromMemory ? [{ row, column, run: () => runPython(task) }] : [];
+        return version === 'v1' || mode.from !== 'memory' ? [{ row, column, run: () => runPython(task) }] : [];
       }),
     ),
   );
@@ -114,13 +131,16 @@ export default bench({ torrents: '10000', rounds: '5' }, async ({ torrents, roun
   // If the first torrents of the tools differed, their times would mean nothing.
   for (const version of VERSIONS) {
     const rows = grid.rows.filter((row) => row.endsWith(version));
-    const all = rows.flatMap((row) => NAMES.flatMap((mode) => grid.values<string>(row, mode, 'infohash')));
-    const infohashes = new Set(all);
-    if (infohashes.size !== 1) throw new Error(`${version} torrents differ: ${[...infohashes].join(', ')}`);
+    const infohashes = (modes: readonly (keyof typeof MODES)[]) =>
+      new Set(rows.flatMap((row) => modes.flatMap((mode) => grid.values<string>(row, mode, 'infohash'))));
+    const ofFolders = infohashes(NAMES.filter((name) => MODES[name].from === 'folders'));
+    const ofFiles = infohashes(NAMES.filter((name) => MODES[name].from !== 'folders'));
+    for (const found of [ofFiles, ofFolders])
+      if (found.size !== 1) throw new Error(`${version} torrents differ: ${[...found].join(', ')}`);
   }
 
   const rateOf = (row: string, mode: string) => divide(torrents, grid.median(row, mode));
-  const about = `${torrents.toLocaleString('en')} torrents of ${formatBytes(SIZE)}`;
+  const about = `${torrents.toLocaleString('en')} torrents of ${formatBytes(SIZE)}, or of folders of ${FILES} files of ${FILE_SIZE} bytes`;
   const table = tableOf(`${about}: torrents per second`, 'tool', grid.rows, columnsFor(NAMES, '/s', rateOf));
   const settings = `Warm files, pieces of ${formatBytes(pieceLength)}; medians of ${rounds} interleaved rounds.`;
   return { tables: [table], settings, versions, skipped };

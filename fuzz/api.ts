@@ -105,6 +105,12 @@ const VALUES: (() => unknown)[] = [
   () => new api.MerkleTreeShape({ fileSize: 100_000, pieceLength: 16384 }),
   () => new api.HashPool(),
   () => api.nodeEngine(),
+  () => Object.assign(new Array(3), { 2: 'x' }),
+  () => Object.assign(Object.create(null), { path: 'x', data: Buffer.from('x'), announceList: [['udp://a.example']] }),
+  () => 'http://127.0.0.1:1/\ud800',
+  () => ['http://\udfff.example/', new Array(2)],
+  () => new URL('file:///nowhere/%ff'),
+  () => [new URL('file:///nowhere%2fat'), new URL('http://a.example/%ff')],
 ];
 
 /** An input's value: an index of VALUES as an integer, text, a list, or a dictionary as an object with such values. */
@@ -127,6 +133,14 @@ const withOne = (whole: object, given: unknown): never =>
 const onDisk = (...given: unknown[]): boolean =>
   // No call may read or write files.
   given.every((one) => typeof one !== 'string' || one === NOWHERE || one.includes('\0'));
+
+const S3 = 's3://bucket/x';
+/** fetch refuses port 1 without a connection. */
+const S3_OPTIONS = {
+  endpoint: 'http://127.0.0.1:1',
+  retries: 0,
+  credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+};
 
 /** Every exported function, method and constructor. */
 const CALLS: Readonly<Record<string, Call>> = {
@@ -178,6 +192,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   choosePieceLength: api.choosePieceLength,
   // fetch refuses port 1 without a connection.
   webFile: (a, b) => api.webFile(typeof a === 'string' ? 'http://127.0.0.1:1/x' : a, b),
+  s3File: (a, b) => api.s3File(typeof a === 'string' ? S3 : a, typeof a === 'string' ? withOne(S3_OPTIONS, b) : b),
+  s3Store: api.s3Store,
+  webStore: api.webStore,
+  findMoved: (a, b, c) => onDisk(a, ...(Array.isArray(b) ? (b as unknown[]) : [])) && api.findMoved(V1, a, b, c),
   processLimits: (a) => (Object(a) === a ? undefined : api.processLimits(a)),
   HashPool: (a) => new api.HashPool(a),
   V1Hasher: (a) => new api.V1Hasher(withOne(CONFIG, a)),

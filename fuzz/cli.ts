@@ -71,7 +71,7 @@ async function run(args: readonly string[]): Promise<Ran> {
   process.exitCode = 0;
   process.chdir(folder);
   try {
-    const command = program();
+    const command = await program();
     command.hook('preAction', (_, action) => {
       ran.json = action.opts()['json'] === true;
     });
@@ -120,10 +120,6 @@ export const check: Target['check'] = async (input) => {
   if (!args.some((text) => CONTROL.test(text))) assert.doesNotMatch(`${stdout}${stderr}`.replaceAll('\n', ''), CONTROL);
 };
 
-const COMMANDS = program().commands.map((command) => ({
-  name: command.name(),
-  options: command.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null)),
-}));
 const VALUES = [
   ...[
     'a.torrent',
@@ -167,6 +163,11 @@ const VALUES = [
 ];
 
 export const seeds: Target['seeds'] = async () => {
+  const commands = (await program()).commands.map((command) => ({
+    name: command.name(),
+    options: command.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null)),
+  }));
+  words.push(...commands.flatMap(({ name, options }) => [name, ...options]));
   const sources = ALBUM.map(([name, data]) => ({ path: name, data }));
   const right = await Promise.all(
     (['v1', 'v2', 'hybrid'] as const).map((version) =>
@@ -202,7 +203,7 @@ export const seeds: Target['seeds'] = async () => {
       'create --help',
       `magnet ${VALUES.at(-1)}`,
     ],
-    ...COMMANDS.flatMap(({ name, options }) => options.map((option) => `${name} a.torrent ${option}`)),
+    ...commands.flatMap(({ name, options }) => options.map((option) => `${name} a.torrent ${option}`)),
   ];
   const pairs = [
     ...lines.map((line, i) => [line, torrents[i % 3]] as const),
@@ -210,4 +211,5 @@ export const seeds: Target['seeds'] = async () => {
   ];
   return pairs.map(([line, torrent]) => bencode([new Raw(torrent as Buffer), ...line.split(' ')]));
 };
-export const words = [...TORRENT_WORDS, ...VALUES, ...COMMANDS.flatMap(({ name, options }) => [name, ...options])];
+/** Until the commands are known: {@link seeds} adds their words. */
+export const words: string[] = [...TORRENT_WORDS, ...VALUES];

@@ -14,7 +14,7 @@
 #include "binding/layer_roots.h"
 #include "binding/limits.h"
 #include "binding/scan.h"
-#include "binding/short_file.h"
+#include "binding/small_tree.h"
 #include "binding/stat_files.h"
 #include "binding/write_files.h"
 #include "core/threads/thread_pool.h"
@@ -45,7 +45,9 @@ static Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("layerRoots", Napi::Function::New<metainfo::layer_roots>(env, "layerRoots"));
   exports.Set("limits", Napi::Function::New<metainfo::limits>(env, "limits"));
   exports.Set("Scan", metainfo::Scan::define(env));
-  exports.Set("ShortFile", metainfo::ShortFileBinding::define(env));
+#ifndef _WIN32
+  exports.Set("SmallTree", metainfo::SmallTreeBinding::define(env));
+#endif
   exports.Set("statFiles", Napi::Function::New<metainfo::stat_files>(env, "statFiles"));
   exports.Set("usage", Napi::Function::New<metainfo::usage>(env, "usage"));
   exports.Set("writeFiles", Napi::Function::New<metainfo::write_files>(env, "writeFiles"));

@@ -13,17 +13,19 @@ import {
   type Term,
 } from './command-help.ts';
 
+const command = await program();
+
 /** Guides for each command: what the help has no room for. */
 const GUIDES: Readonly<Record<string, readonly string[]>> = {
   create: ['creating', 'many', 'sources', 'configuration'],
   plan: ['creating', 'parts'],
   'hash-part': ['parts'],
   join: ['parts'],
-  show: ['reading'],
-  validate: ['reading'],
+  show: ['reading', 'many'],
+  validate: ['reading', 'many'],
   verify: ['verifying', 'many'],
   diff: ['reading'],
-  edit: ['editing'],
+  edit: ['editing', 'many'],
   update: ['updating'],
   upgrade: ['updating'],
   magnet: ['magnets'],
@@ -72,7 +74,6 @@ function section({ command, title }: NamedCommand, help: Help, level: string): s
 
 /** The pages by their file names. */
 export function commandPages(): Map<string, string> {
-  const command = program();
   const help = command.createHelp();
   help.helpWidth = 80;
   const pages = new Map<string, string>();

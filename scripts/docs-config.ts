@@ -40,7 +40,7 @@ const SCHEMAS: Readonly<Record<ValueForm, Schema>> = {
       { type: 'integer', minimum: 1 },
     ],
   },
-  date: { type: 'string' },
+  date: { anyOf: [{ type: 'string' }, { const: false }] },
   list: { anyOf: [{ type: 'string' }, TEXTS] },
   tiers: { anyOf: [{ type: 'string' }, { type: 'array', items: { anyOf: [{ type: 'string' }, TEXTS] } }] },
 };

@@ -12,6 +12,8 @@ import {
   type Term,
 } from './command-help.ts';
 
+const command = await program();
+
 /** Text as roff: backslashes, hyphens and other characters have escapes, and no line is taken for a request. */
 function escaped(text: string): string {
   return text
@@ -57,7 +59,6 @@ function section({ command, title }: NamedCommand, help: Help): string {
 
 /** Returns the text of man/metainfo.1. */
 export function manPage(): string {
-  const command = program();
   const help = command.createHelp();
   help.helpWidth = 80;
   const parts = paragraphsBelow(command);

@@ -4,7 +4,8 @@ const names = (text) => text.trim().split(/\s+/);
 export const TASKS = {
   Create: names(`
     create CreateOptions TorrentCreate TorrentCreateFields TorrentCreateInput GenerateOptions GenerateResult GenerateExtOptions GetPathsOptions InfoDictInput
-    FileItemInput FileTreeInput FileTreeItemInput ScanPolicies ScanFilter ScannedFile SymlinkPolicy PieceLengthLimits choosePieceLength
+    FileItemInput FileTreeInput FileTreeItemInput ScanPolicies ScanFilter ScannedFile SymlinkPolicy PieceLengthLimits choosePieceLength BLOCK_SIZE
+    MIN_AUTO_PIECE_LENGTH MAX_AUTO_PIECE_LENGTH MAX_PIECE_LENGTH
     TrackerFields DhtNode PlanReport Finding FindingCode WarningOptions WriteOptions CacheChoice cacheStats CacheStats clearCache
     ReuseOptions ReusePlan ReuseReport
     FileTimes Source SourceInput SourceData RangeReader OpenFile webFile WebFile WebFileOptions s3File S3FileOptions S3Options S3Credentials
@@ -12,7 +13,7 @@ export const TASKS = {
   Read: names(`
     Torrent TorrentBase TorrentOf TorrentVersion TorrentFile ReadOptions Inspection TorrentJson FromDecodedOptions TorrentFields
     InfoDict InfoDictOf InfoDictHybrid InfoDictHybridCreate InfoDictV1 InfoDictV1Base InfoDictV1Create InfoDictV2 InfoDictV2Base
-    InfoDictV2Create infodictDiscriminator FileItem FileList FileTree FileTreeItem FlatFile HashList HashSize PieceLayers FileRange
+    InfoDictV2Create infodictDiscriminator summarizeInfo FileItem FileList FileTree FileTreeItem FlatFile HashList HashSize PieceLayers FileRange
     V1PieceRange V2PieceRange DumpedDictionary DumpedMap DumpedValue pprint PprintOptions Verbosity Profile ValidationContext withRules
     decode Decoded DecodeOptions Span encode Encodable BencodeMap BencodeValue RawBencode DEFAULT_LIMITS Limits LimitName
   `),
@@ -27,7 +28,7 @@ export const TASKS = {
     parseMagnet ParseMagnetOptions formatMagnet Magnet PeerAddress
   `),
   Hash: names(`
-    V1Hasher V2Hasher HybridHasher HasherBase HasherConfig V2HasherConfig ProcessOptions MerkleTree MerkleTreeShape HashPool HashPoolOptions Chunk Hash iterBlocks IterBlocksOptions addPadfiles
+    V1Hasher V2Hasher HybridHasher HasherBase HasherConfig V2HasherConfig ProcessOptions MerkleTree MerkleTreeShape HashPool HashPoolOptions Chunk Hash HASH_SIZES iterBlocks IterBlocksOptions addPadfiles
     isPadFile PaddedFile PaddingOptions PadNames sortV1 sortV2 Pathed PathParts nativeEngine nodeEngine Engine
   `),
   Scale: names(`

@@ -62,7 +62,7 @@ export { HasherBase, type ProcessOptions } from './hashers/hasher-base.ts';
 export { HybridHasher } from './hashers/hybrid-hasher.ts';
 export { MerkleTree, MerkleTreeShape } from './hashers/merkle-tree.ts';
 export { HashPool, type HashPoolOptions } from './hashers/pool.ts';
-export { Chunk, Hash, type IterBlocksOptions, iterBlocks } from './hashers/records.ts';
+export { Chunk, HASH_SIZES, Hash, type IterBlocksOptions, iterBlocks } from './hashers/records.ts';
 export { V1Hasher } from './hashers/v1-hasher.ts';
 export { V2Hasher } from './hashers/v2-hasher.ts';
 export { type ProcessStats, processStats } from './jobs/process-stats.ts';
@@ -70,7 +70,13 @@ export type { JobEvent, JobFacts, JobOperation } from './jobs/track.ts';
 export type { Progress, WatchOptions } from './jobs/watch.ts';
 export { type Pathed, type PathParts, sortV1, sortV2 } from './layout/order.ts';
 export { addPadfiles, isPadFile, type PaddedFile, type PaddingOptions, type PadNames } from './layout/padding.ts';
-export { choosePieceLength } from './layout/piece-length.ts';
+export {
+  BLOCK_SIZE,
+  choosePieceLength,
+  MAX_AUTO_PIECE_LENGTH,
+  MAX_PIECE_LENGTH,
+  MIN_AUTO_PIECE_LENGTH,
+} from './layout/piece-length.ts';
 export { formatMagnet, type Magnet, type ParseMagnetOptions, type PeerAddress, parseMagnet } from './magnet/magnet.ts';
 export { infodictDiscriminator, TorrentVersion } from './model/discriminator.ts';
 export type { DumpedDictionary, DumpedMap, DumpedValue } from './model/dump.ts';
@@ -98,6 +104,7 @@ export {
   type InfoDictOf,
   type Inspection,
   type ReadOptions,
+  summarizeInfo,
   Torrent,
   TorrentBase,
   type TorrentFile,

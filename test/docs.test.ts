@@ -15,6 +15,8 @@ import * as library from '../src/index.ts';
 import { choosePieceLength } from '../src/layout/piece-length.ts';
 import { pageText, ROOT } from './support/pages.ts';
 
+const whole = await program();
+
 const page = (name: string) => pageText(`docs/${name}.md`);
 
 /** Every committed document in the root and in docs/, and those of the package of queues. */
@@ -133,7 +135,7 @@ describe('documents', () => {
   it('mention every export and every command', () => {
     const written = documents().filter((name) => name === 'README.md' || name.startsWith('docs'));
     const text = [...written.map(pageText), ...commandPages().values()].join('\n');
-    const commands = program().commands.map((command) => `metainfo ${command.name()}`);
+    const commands = whole.commands.map((command) => `metainfo ${command.name()}`);
     const names = [...Object.keys(library), ...commands];
     assert.deepEqual(
       names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)),

@@ -266,6 +266,11 @@ const DOORS: Record<string, Door> = {
     use: async (at) => (await iterBlocks(at).next()).value?.chunk.length,
     path: () => file,
   },
+  hashFile: {
+    declared: 'hashers/v2-hasher.ts file',
+    use: async (at) => (await V2Hasher.hashFile(at, 16_384)).rootHash?.toString(),
+    path: () => file,
+  },
   ...Object.fromEntries(
     [V1Hasher, V2Hasher, HybridHasher].map((Hasher) => [
       Hasher.name,

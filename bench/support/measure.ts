@@ -92,8 +92,8 @@ export async function takeTurns<T>(queue: IterableIterator<T>, atOnce: number, w
   await Promise.all(Array.from({ length: atOnce }, lane));
 }
 
-/** Runs a command that must succeed, and measures its wall seconds and its peak memory, with its start. */
-export async function runCommand([command = '', ...args]: readonly string[], cwd: string) {
+/** Runs a command that must end with a status, and measures its wall seconds and its peak memory, with its start. */
+export async function runCommand([command = '', ...args]: readonly string[], cwd: string, expected = 0) {
   const started = performance.now();
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
   let [stderr, peakBytes]: [string, number | null] = ['', null];
@@ -106,7 +106,7 @@ export async function runCommand([command = '', ...args]: readonly string[], cwd
   }, 5);
   try {
     const [status] = await once(child, 'close');
-    if (status !== 0) throw new Error(`${[command, ...args].join(' ')}: ${stderr}`);
+    if (status !== expected) throw new Error(`${[command, ...args].join(' ')}: ${stderr}`);
     return { seconds: (performance.now() - started) / 1000, peakBytes };
   } finally {
     clearInterval(sampler);

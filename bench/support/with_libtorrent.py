@@ -17,9 +17,14 @@ import libtorrent as lt
 FLAGS = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only, "hybrid": 0}
 
 
-def make(version: str, piece_length: int, path: str) -> bytes:
+def make(version: str, piece_length: int, path: str, by_name: bool = False) -> bytes:
+    """With `by_name`, a folder without folders; add_files keeps the order of the file system in v1."""
     files = lt.file_storage()
-    lt.add_files(files, path)
+    if by_name:
+        for name in sorted(os.listdir(path)):
+            files.add_file(os.path.join(os.path.basename(path), name), os.path.getsize(os.path.join(path, name)))
+    else:
+        lt.add_files(files, path)
     torrent = lt.create_torrent(files, piece_length, FLAGS[version])
     lt.set_piece_hashes(torrent, os.path.dirname(path))
     return lt.bencode(torrent.generate())
@@ -37,16 +42,20 @@ def make_from_memory(piece_length: int, name: str, data: memoryview) -> bytes:
 
 def make_each(task: dict) -> dict:
     version, piece_length = task["version"], task["pieceLength"]
-    paths = sorted(os.path.join(at, name) for at, _, names in os.walk(task["content"]) for name in names)
+    content = task["content"]
+    if task["from"] == "folders":
+        paths = sorted(os.path.join(content, name) for name in os.listdir(content))
+    else:
+        paths = sorted(os.path.join(at, name) for at, _, names in os.walk(content) for name in names)
     loaded = []
-    if task["fromMemory"]:
+    if task["from"] == "memory":
         for path in paths[:1024]:
             with open(path, "rb") as file:
                 loaded.append(memoryview(file.read()))
 
     def work(index: int) -> bytes:
         if not loaded:
-            return make(version, piece_length, paths[index])
+            return make(version, piece_length, paths[index], task["from"] == "folders")
         return make_from_memory(piece_length, os.path.basename(paths[index]), loaded[index % len(loaded)])
 
     started = time.perf_counter()

@@ -64,7 +64,9 @@ Padding to_padding(const Napi::Value& value) {
   padding.piece_length =
       static_cast<std::uint64_t>(object.Get("pieceLength").As<Napi::Number>().Int64Value());
   padding.tail_pad = object.Get("tailPad").ToBoolean();
-  padding.unique_names = object.Get("uniqueNames").ToBoolean();
+  const std::string names = object.Get("names").ToString();
+  if (names == "unique") padding.names = PadNames::unique;
+  if (names == "auto") padding.names = PadNames::automatic;
   return padding;
 }
 
@@ -191,7 +193,8 @@ Napi::Value decode_files(const Napi::CallbackInfo& info) {
   set("depth", files->depth);
   set("pathUnits", files->path_units);
   result.Set("hasAttributes", files->attributes);
-  result.Set("hasUniquePads", files->unique_pads);
+  result.Set("hasNumberedPads", files->numbered_pads);
+  result.Set("hasPlainPads", files->plain_pads);
   result.Set("paths", to_path_column(env, std::move(files->paths)));
   result.Set("lengths", to_typed_array(env, std::move(files->lengths)));
   result.Set("entryLengths", to_typed_array(env, std::move(files->entry_lengths)));

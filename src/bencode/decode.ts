@@ -107,10 +107,7 @@ export interface TrustedDecodeOptions extends DecodeOptions {
     /** Checks one of them at an offset, in less time than the decoder takes; null to leave it to the decoder. */
     check?(key: string, bytes: Uint8Array, at: number): CheckedValue | null;
   };
-  /**
-   * Lists and dictionaries that the caller itself has encoded: they become {@link RawBencode} without being looked at. Gives the
-   * size of each in bytes, by the one or two keys that lead to it, joined with `/`.
-   */
+  /** Lists and dictionaries that become {@link RawBencode} unread: the bytes of each, by its one or two keys, joined with `/`. */
   encoded?: ReadonlyMap<string, number>;
 }
 

@@ -135,11 +135,7 @@ export class LimitError extends MetainfoError {
 }
 shareClass(LimitError, 'LimitError');
 
-/**
- * Completes limits with defaults.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown limit, or one that is not a number of at least 0
- */
+/** Completes limits with defaults. Throws `ERR_INVALID_ARGUMENT` for an unknown limit, or one that is not a number of at least 0. */
 export function limitsOf(given: Limits = {}, defaults = DEFAULT_LIMITS): Readonly<Record<LimitName, number>> {
   if (given === NO_LIMITS) return NO_LIMITS;
   const limits = { ...defaults };

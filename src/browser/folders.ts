@@ -107,11 +107,7 @@ const single = new WeakSet<GivenFile>();
 /** Whether the user gave this file itself, instead of a folder that holds it. */
 export const isSingle = (file: GivenFile): boolean => single.has(file);
 
-/**
- * As {@link filesFrom}.
- *
- * @param options.everything Whether to list system files too, and files that cannot be opened, as {@link unreadable}.
- */
+/** As {@link filesFrom}. @param options.everything Also list system files, and those that cannot be opened, as {@link unreadable}. */
 export async function listFiles(
   given: GivenFiles,
   signal: AbortSignal | undefined,

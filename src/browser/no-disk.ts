@@ -63,4 +63,4 @@ export const hashRate: typeof import('../create/findings/hash-rate.ts')['hashRat
 /** Without a {@link ShortEngine} there is nothing to shorten. */
 type OfShort = typeof import('../create/generate-short.ts');
 export const generateShortSource: OfShort['generateShortSource'] = () => null;
-export const generateShortFile: OfShort['generateShortFile'] = async () => null;
+export const generateShortTree: OfShort['generateShortTree'] = async () => null;

@@ -74,14 +74,16 @@ export async function forSchedulers(run: (signal: AbortSignal) => Promise<void>)
   }
 }
 
-/**
- * Reports an error, and returns the exit code for it.
- *
- * @param options.retries Whether failures that may pass have an exit code of their own.
- */
+/** Reports an error, and returns its exit code. @param options.retries Whether failures that may pass have a code of their own. */
 export async function exitCodeOf(thrown: unknown, json = wantsJson(), options = { retries: false }): Promise<number> {
   const { resource } = (thrown ?? {}) as { resource?: string };
-  const error = isDenied(thrown) ? fromSystemError(thrown, resource || 'a file', 'read') : thrown;
+  const { syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
+  const isWithoutFolder = syscall === 'uv_cwd';
+  const error = isWithoutFolder
+    ? new MetainfoError('ERR_NOT_FOUND', 'The current folder does not exist any more: change to another one.')
+    : isDenied(thrown)
+      ? fromSystemError(thrown, resource || 'a file', 'read')
+      : thrown;
   if (!(error instanceof MetainfoError)) {
     // Any other error is a bug in metainfo: the stack is what a bug report needs.
     stderr().write(`${printableLines((error instanceof Error && error.stack) || String(error))}\n`);

@@ -46,5 +46,17 @@ function started(): Partial<ReturnType<typeof start>> {
   }
 }
 
+/** Programs ask for the version before they use the command: that takes as long as starting Node. After an error, the command tries too. */
+function printedVersion(): boolean {
+  const [, , flag = '', ...rest] = process.argv;
+  if (rest.length > 0 || !/^(-V|--version)$/.test(flag)) return false;
+  try {
+    fs.writeSync(1, `${require('../../package.json').version}\n`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // For scripts/code-cache.mjs.
-export = started();
+export = printedVersion() ? {} : started();

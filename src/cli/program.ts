@@ -1,27 +1,12 @@
 /** Assembles and runs the `metainfo` command: its subcommands, general help and error output. */
 import { type Command, CommanderError } from 'commander';
+import { isWindows } from '../platform/node.ts';
 import { printable } from '../text/printable.ts';
 import { VERSION } from '../text/version.ts';
-import { addCache } from './commands/cache.ts';
-import { addCompletion } from './commands/completion.ts';
-import { addConfig } from './commands/config.ts';
-import { addCreate } from './commands/create.ts';
-import { addDiff } from './commands/diff.ts';
-import { addEdit } from './commands/edit.ts';
-import { addKernels } from './commands/kernels.ts';
-import { addMagnet } from './commands/magnet.ts';
-import { addHashPart, addJoin } from './commands/parts.ts';
-import { addPlan } from './commands/plan.ts';
-import { addShow } from './commands/show.ts';
-import { addStore } from './commands/store.ts';
-import { addUpdate, addUpgrade } from './commands/update.ts';
-import { addValidate } from './commands/validate.ts';
-import { addVerify } from './commands/verify.ts';
-import { addWorker } from './commands/worker.ts';
 import { exitCodeOf, exitCodeOfUsage, wantsJson } from './exit.ts';
 import { HintingCommand, withHint } from './options/hints.ts';
 import { type Host, startRun } from './run.ts';
-import { fitted, stderr, stdout } from './terminal/output.ts';
+import { fitted, printableJson, stderr, stdout } from './terminal/output.ts';
 import { formatItem } from './terminal/wrap.ts';
 
 const HELP = `
@@ -48,26 +33,26 @@ Environment:
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 cancelled with Ctrl-C
 (143: with SIGTERM).`;
 
-/** The subcommands in the order of the help. */
-const COMMANDS: Readonly<Record<string, (command: Command) => void>> = {
-  create: addCreate,
-  plan: addPlan,
-  'hash-part': addHashPart,
-  join: addJoin,
-  show: addShow,
-  validate: addValidate,
-  verify: addVerify,
-  diff: addDiff,
-  edit: addEdit,
-  update: addUpdate,
-  upgrade: addUpgrade,
-  magnet: addMagnet,
-  worker: addWorker,
-  store: addStore,
-  config: addConfig,
-  cache: addCache,
-  kernels: addKernels,
-  completion: addCompletion,
+/** The subcommands in the order of the help. Only what a run needs is loaded: reading all takes longer than most runs. */
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+  create: async () => (await import('./commands/create.ts')).addCreate,
+  plan: async () => (await import('./commands/plan.ts')).addPlan,
+  'hash-part': async () => (await import('./commands/parts.ts')).addHashPart,
+  join: async () => (await import('./commands/parts.ts')).addJoin,
+  show: async () => (await import('./commands/show.ts')).addShow,
+  validate: async () => (await import('./commands/validate.ts')).addValidate,
+  verify: async () => (await import('./commands/verify.ts')).addVerify,
+  diff: async () => (await import('./commands/diff.ts')).addDiff,
+  edit: async () => (await import('./commands/edit.ts')).addEdit,
+  update: async () => (await import('./commands/update.ts')).addUpdate,
+  upgrade: async () => (await import('./commands/update.ts')).addUpgrade,
+  magnet: async () => (await import('./commands/magnet.ts')).addMagnet,
+  worker: async () => (await import('./commands/worker.ts')).addWorker,
+  store: async () => (await import('./commands/store.ts')).addStore,
+  config: async () => (await import('./commands/config.ts')).addConfig,
+  cache: async () => (await import('./commands/cache.ts')).addCache,
+  kernels: async () => (await import('./commands/kernels.ts')).addKernels,
+  completion: async () => (await import('./commands/completion.ts')).addCompletion,
 };
 
 /** Whether metainfo has a command of this name. */
@@ -76,10 +61,11 @@ const isCommand = (name: string): boolean => Object.hasOwn(COMMANDS, name) || na
 /**
  * The command, before it parses any arguments.
  *
- * @param name The first argument. If it is a subcommand, the others are left out: their options take milliseconds.
+ * @param name The first argument. If it is a subcommand, the others are left out.
+ * @param expand Expands the wildcards of arguments.
  */
-export function program(name = ''): Command {
-  const command = new HintingCommand('metainfo')
+export async function program(name = '', expand: HintingCommand['expand'] = null): Promise<Command> {
+  const command = Object.assign(new HintingCommand('metainfo'), { expand })
     .description('Create, read, check and edit torrent files: v1, v2 and hybrid.')
     .version(VERSION)
     .showHelpAfterError('(run with --help to see the options)')
@@ -103,13 +89,16 @@ export function program(name = ''): Command {
   // The completion script has all subcommands.
   const isAlone = Object.hasOwn(COMMANDS, name) && name !== 'completion';
   const names = isAlone ? [name] : Object.keys(COMMANDS);
-  for (const one of names) COMMANDS[one]?.(command);
+  if (/^(-V|--version)$/.test(name)) return command;
+  for (const add of await Promise.all(names.map((one) => COMMANDS[one]?.()))) add?.(command);
   return command;
 }
 
 /** The library's own warnings look like all others of the command. */
 function onWarning({ name, message, code }: Error & { code?: string }): void {
-  if (name === 'MetainfoWarning') stderr().write(`warning: ${printable(message)} [${code}]\n`);
+  if (name !== 'MetainfoWarning') return;
+  const json = wantsJson() && printableJson({ event: 'warning', code, message });
+  stderr().write(`${json || `warning: ${printable(message)} [${code}]`}\n`);
 }
 
 /**
@@ -127,7 +116,8 @@ export async function main(args: readonly string[], of: Host): Promise<number> {
   if (!process.listeners('warning').includes(onWarning)) process.on('warning', onWarning);
   return startRun({ args, host: of }, async () => {
     try {
-      await program(name).parseAsync(isHelpOf ? helpArgs : args, { from: 'user' });
+      const expand = isWindows ? (await import('./options/wildcards.ts')).withWildcards : null;
+      await (await program(name, expand)).parseAsync(isHelpOf ? helpArgs : args, { from: 'user' });
     } catch (error) {
       const code = error instanceof CommanderError ? exitCodeOfUsage(error) : await exitCodeOf(error);
       // Help has the code 0, also if standard output has failed.

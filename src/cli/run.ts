@@ -3,19 +3,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 import { type ProcessView, viewProcess } from '../platform/process.ts';
 
-/**
- * The process of a run, or an object that stands in for it. The disk is shared: relative paths start at the current folder of the
- * process.
- */
+/** The process of a run, or an object that stands in for it. Relative paths start at the current folder of the process. */
 export interface Host extends ProcessView {
   readonly stdin: Readable & { isTTY?: boolean; fd?: number };
   readonly stdout: NodeJS.WriteStream;
   exitCode?: NodeJS.Process['exitCode'];
-  /**
-   * Cancels the run.
-   *
-   * @default SIGINT and SIGTERM cancel it
-   */
+  /** Cancels the run; by default, SIGINT and SIGTERM do. */
   readonly signal?: AbortSignal;
 }
 

@@ -122,7 +122,7 @@ export function keysOf({ version, isSingleFile, files, pieceLength }: SizedLayou
 }
 
 /** The piece layers of the files that are longer than a piece, by pieces root. */
-async function pieceLayersOf(
+export async function pieceLayersOf(
   lengths: Float64Array,
   { roots, layers }: NonNullable<TorrentDigests['v2']>,
   pieceLength: number,

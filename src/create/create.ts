@@ -82,6 +82,8 @@ function draftOf(content: unknown, options: CreateOptions): { generate(): Promis
 }
 
 function filesOf(content: unknown): Pick<TorrentCreateInput, 'pathRoot' | 'sources'> {
+  if (Array.isArray(content) && content.some((one) => typeof one === 'string' || one instanceof URL))
+    throw invalidArgument('create takes one path: for several, use new TorrentCreate({ pathRoot, paths: [...] })');
   // A draft takes plain bytes for text.
   if (Array.isArray(content)) return { sources: content.map(namedSource) as SourceInput[] };
   const pathRoot = pathOrNull(content);

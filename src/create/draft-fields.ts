@@ -6,7 +6,7 @@ import type { BencodeMap, Encodable } from '../bencode/value.ts';
 import { componentsWithin } from '../disk/path-within.ts';
 import type { ScanFilter, ScanPolicies } from '../disk/scan.ts';
 import { MetainfoError, shown, ValidationError } from '../errors/errors.ts';
-import { absolutePath, Callback, Flag, pathOrNull } from '../errors/guard.ts';
+import { absolutePath, Callback, Flag, pathOrNull, suggestName } from '../errors/guard.ts';
 import { isPowerOfTwo } from '../layout/piece-length.ts';
 import { INFO, TORRENT } from '../model/codec.ts';
 import { keysOf } from '../model/field.ts';
@@ -42,7 +42,7 @@ import {
 import { addFailures, failuresOf } from '../model/rules/rules.ts';
 import { rawInfo } from '../model/torrent/infohash.ts';
 import { TorrentFields } from '../model/torrent/torrent-fields.ts';
-import { basename, currentFolder, isAbsolute, isMap, resolvePath } from '../platform/node.ts';
+import { basename, currentFolder, inNode, isAbsolute, isMap, resolvePath } from '../platform/node.ts';
 import { checkSources, commonFolder, frozenSources, namedSource, type Source } from '../sources/sources.ts';
 import { isUrl } from '../text/urls.ts';
 
@@ -123,6 +123,8 @@ export interface TorrentCreateFields
   private?: boolean | null | undefined;
   /** A flat list puts each tracker in a tier of its own; a list of lists gives the tiers (BEP 12). */
   trackers?: string[] | string[][] | null | undefined;
+  /** Webseeds (BEP 19): another word for `urlList`. */
+  webseeds?: string | string[] | null | undefined;
   /**
    * Bytes: a power of two, at least 16 KiB for v2 and hybrid.
    *
@@ -228,7 +230,7 @@ const POLICIES = ['symlinks', 'followOutside', 'skipUnreadable', 'hidden', 'syst
 
 /** The fields of a draft that a torrent does not have. */
 const DRAFT_ONLY = [
-  ...['info', 'paths', 'sources', 'pathRoot', 'trackers', 'pieceLength', 'exclude', 'include'],
+  ...['info', 'paths', 'sources', 'pathRoot', 'trackers', 'webseeds', 'pieceLength', 'exclude', 'include'],
   ...POLICIES,
 ];
 
@@ -238,12 +240,16 @@ export const FIELD_NAMES: readonly string[] = [...DRAFT_ONLY, ...Object.keys(FIE
 const namesOf = (fields: object) => [...keysOf(fields)].flatMap(([key, { property }]) => [key, property]);
 const KNOWN = new Set([...DRAFT_ONLY, ...namesOf(FIELDS)]);
 const MISPLACED = new Set(namesOf(INFO).filter((name) => !KNOWN.has(name)));
+/** Words for options of `generate`, which a draft would write as unknown keys. */
+const OF_GENERATE = ['version', 'threads', 'outputPath', 'padNames', 'memoryLimit', 'readSize'];
+const isOfGenerate = (key: string) => OF_GENERATE.includes(suggestName(key, OF_GENERATE) ?? key);
 const OUTSIDE_INFO = new Set([...KNOWN].filter((name) => !namesOf(INFO).includes(name)));
 
 /** A copy of the input with every field under its property name. */
 function fieldsOf(input: object, context: InputContext): TorrentCreateFields {
   const { issues } = context;
   const given = fromInput(input, FIELDS, { ...context, own: DRAFT_ONLY }) as TorrentCreateFields;
+  takeWebseeds(given, issues);
   // The scan and the rules know absolute paths, and names beneath them.
   if (given.pathRoot !== undefined) given.pathRoot = absolutePath(given.pathRoot) as string;
   if (Array.isArray(given.paths)) given.paths = given.paths.map((entry) => (pathOrNull(entry) ?? entry) as string);
@@ -252,6 +258,8 @@ function fieldsOf(input: object, context: InputContext): TorrentCreateFields {
   // A decoded torrent may have any key beside `info`, and in it.
   for (const key of isMap(input) ? [] : Object.keys(input))
     if (MISPLACED.has(key)) issues.add('misplaced', [key], `${key} belongs in info: { info: { ... } }`);
+    else if (inNode() && isOfGenerate(key))
+      issues.add('misplaced', [key], `${key} is no field of a draft, but an option of generate`);
   const { info } = input as { info?: object };
   const isWritten = isDictionary(info) && Object.getPrototypeOf(info) === Object.prototype;
   for (const key of isWritten ? Object.keys(info) : [])
@@ -260,6 +268,16 @@ function fieldsOf(input: object, context: InputContext): TorrentCreateFields {
   requireEncodable(given.info?.extra ?? [], ['info'], issues);
   requireRoot(input, given, issues);
   return given;
+}
+
+/** Moves webseeds to the property that the key `url-list` has. */
+function takeWebseeds(given: TorrentCreateFields, issues: Issues): void {
+  const { webseeds } = given;
+  delete given.webseeds;
+  if (webseeds == null) return;
+  if (given.urlList != null)
+    issues.add('no_duplicated_params', ['webseeds'], 'webseeds and urlList set the same value: use only one');
+  given.urlList = TORRENT.urlList.coerce?.(webseeds, { path: [], issues }) as string[];
 }
 
 /** An unknown key with a value that bencode does not have would fail after everything has been hashed. */
@@ -308,6 +326,7 @@ const fields = sparse(
     sources: unknown(),
     pathRoot: optional(RootPath),
     trackers: maybe(TrackerTiers),
+    webseeds: maybe(GIVEN.urls),
     pieceLength: maybe(V1PieceLength),
     exclude: optional(Callback),
     include: optional(Callback),

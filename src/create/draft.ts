@@ -230,11 +230,8 @@ export class TorrentCreate implements Draft {
     if ((named || sources.length > 0) && !clean)
       return [...(named ?? []), ...sources.map(({ path: parts }) => parts)].map((parts) => parts.join('/'));
     const { isSingleFile, files } = await findFiles(this, { v1Order, anyFiles: !clean, sources, signal });
-    return files.map((file) => file.path.join('/') || (isSingleFile ? this.#singlePath() : ''));
-  }
-
-  #singlePath(): string {
-    return namesSingleFile(this) ? (this.info.name as string) : basename(this.pathRoot);
+    const single = namesSingleFile(this) ? (this.info.name as string) : basename(this.pathRoot);
+    return files.map((file) => file.path.join('/') || (isSingleFile ? single : ''));
   }
 }
 

@@ -48,10 +48,7 @@ export function hasList({ version, isSingleFile }: Pick<ListShape, 'version' | '
   return version !== 'v2' && !isSingleFile;
 }
 
-/**
- * The list with an empty `attr` for each file that is named like a pad file. Without any `attr` in a list, readers tell pad
- * files by name.
- */
+/** An empty `attr` for each file that is named like a pad file: without any `attr` in a list, readers tell pad files by name. */
 function withClearPads(list: FileItem[]): FileItem[] {
   if (list.some(({ attr }) => attr != null)) return list;
   return list.map((item) => (isNamedLikePad(item.path) ? { ...item, attr: '' } : item));
@@ -65,12 +62,7 @@ export async function encodedFileList(shape: ListShape): Promise<RawBencode | nu
   return new RawBencode(await tableResult(addon.encodeFileList(shape.files.columns, nativePadding(shape))));
 }
 
-/**
- * The v2 file tree as bencode.
- *
- * @param files In the order of {@link sortV2}.
- * @param roots The pieces root of each file, 32 bytes each.
- */
+/** The v2 file tree of files in v2 order, as bencode. @param roots The pieces root of each file, 32 bytes each. */
 export async function encodedFileTree(files: FileTable<ListedFile>, roots: Uint8Array): Promise<RawBencode> {
   // Roots of another size come from an engine of a caller: reading the tree reports them.
   const addon = roots.length === files.length * 32 ? addonFor(files) : null;
@@ -106,5 +98,5 @@ export function hasPlainEntries(files: FileTable<ListedFile>): boolean {
 /** How the addon lays out the pad files; null for none. */
 export function nativePadding({ files, padding, pieceLength }: ListShape): NativePadding | null {
   if (!padding || files.length === 1) return null;
-  return { pieceLength, tailPad: padding.tailPad, uniqueNames: padding.padNames === 'unique' };
+  return { pieceLength, tailPad: padding.tailPad, names: padding.padNames };
 }

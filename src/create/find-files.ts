@@ -5,6 +5,7 @@ import { FileTable } from '../layout/file-table.ts';
 import { isPadFile } from '../layout/padding.ts';
 import { isTorrentFileName } from '../layout/safe-path.ts';
 import { flattenTree } from '../model/file-tree.ts';
+import { inNode } from '../platform/node.ts';
 import type { SourceFile } from '../sources/sources.ts';
 import { type Draft, relativeParts } from './draft-fields.ts';
 import type { ListedFile } from './file-list.ts';
@@ -38,17 +39,13 @@ export interface FindOptions
   sources: readonly SourceFile[];
 }
 
-/**
- * Finds the files of a draft.
- *
- * @throws {MetainfoError} see {@link scan}; `ERR_DUPLICATE_PATH` for sources whose paths collide
- */
+/** Finds the files of a draft. Throws as {@link scan}, and `ERR_DUPLICATE_PATH` for sources whose paths collide. */
 export async function findFiles(draft: Draft, { v1Order, sources, ...options }: FindOptions): Promise<FoundFiles> {
   const named = namedPaths(draft);
   const isOnDisk = named !== null || sources.length === 0;
   const found = isOnDisk ? await scan(draft.pathRoot, named, { ...draft.fields, ...options }) : null;
-  const asFound = withLinks(new FileTable<ContentFile>(found ?? []), found?.links ?? []);
-  const scanned = draft.fields.normalize ? await composed(asFound) : asFound;
+  const asFound = new FileTable<ContentFile>(found ?? []);
+  const scanned = inNode() ? await described(asFound, found?.links ?? [], draft) : asFound;
   // `paths` are sorted as `V1Hasher` sorts them; only a file list or tree of the draft has an order of its own.
   const listed = named && v1Order && !draft.fields.paths ? inNamedOrder(scanned.rows(), named) : null;
   const ordered = async () => (listed ? new FileTable(listed) : orderFiles(scanned, v1Order ? 'v1' : 'v2'));
@@ -61,6 +58,12 @@ export async function findFiles(draft: Draft, { v1Order, sources, ...options }: 
   const isSingleFile = files.length === 1 && scanned.length === 0 && isSingleSource(draft);
   const ofSources = sources.map(({ path }) => path.join('/')).filter(isTorrentFileName);
   return { isSingleFile, files: v1Order ? files : sorted, torrents: [...(found?.torrents ?? []), ...ofSources] };
+}
+
+/** The files with the stored links, in the Unicode form that the draft wants. */
+async function described(files: FileTable<ContentFile>, links: readonly StoredLink[], { fields }: Draft) {
+  const linked = withLinks(files, links);
+  return fields.normalize ? composed(linked) : linked;
 }
 
 /** The files with names in NFC. Two files whose paths are then equal are an error. */

@@ -19,7 +19,7 @@ import type { Draft } from './draft-fields.ts';
 import { encodedFileList } from './file-list.ts';
 import { secretFindings } from './findings/secret-findings.ts';
 import { warn } from './findings/warnings.ts';
-import { generateShortFile, generateShortSource } from './generate-short.ts';
+import { generateShortSource, generateShortTree } from './generate-short.ts';
 import { type HashedLayout, type HashOptions, hashLayout } from './hash-layout.ts';
 import type { HashCache } from './known/cache.ts';
 import { openKnown } from './known/known.ts';
@@ -52,7 +52,7 @@ export async function generate(draft: Draft, options: Checked<GenerateOptions>):
       return generateShortSource(draft, options, job) ?? generateAny(draft, options, job);
     return jobLimiter.run(options.signal, async (slot) => {
       job.begin();
-      return (await generateShortFile(draft, options, job)) ?? generateAny(draft, options, job, slot);
+      return (await generateShortTree(draft, options, job)) ?? generateAny(draft, options, job, slot);
     });
   });
   // Every await takes a moment.

@@ -1,16 +1,19 @@
 /** Hashes the files of a layout, except those whose digests are known. */
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type Engine, isOwnEngine, type OnHashed } from '../hash/engine.ts';
-import type { DigestTable } from '../hash/file-digests.ts';
+import { type DigestTable, type FileDigests, packDigests, splitDigests } from '../hash/file-digests.ts';
+import { forEachConcurrently } from '../hash/for-each-concurrently.ts';
 import type { checkedResources, Digests, HashRequest } from '../hash/hash-request.ts';
-import { toRequestedFiles, toRequestedFilesAt } from '../hash/make-requested-files.ts';
-import { deletedSinceScan, runningJob, watch } from '../jobs/watch.ts';
+import { lengthsOf, toRequestedFile, toRequestedFiles, toRequestedFilesAt } from '../hash/make-requested-files.ts';
+import type { StreamSink } from '../hash/open-without-links.ts';
+import { deletedSinceScan, type RunningJob, runningJob, watch } from '../jobs/watch.ts';
 import { engineReadsBlobs } from '../platform/node.ts';
-import { hashStreams } from './hash-streams.ts';
+import { StreamHasher } from '../sources/stream-hasher.ts';
+import { StreamJobs, type StreamResources } from '../sources/stream-jobs.ts';
 import type { HashCache } from './known/cache.ts';
 import { findKnown, type ReuseOptions } from './known/known.ts';
 import type { GenerateOptions } from './options.ts';
-import { hasAllSizes, type SizedLayout, type TorrentLayout } from './torrent-layout.ts';
+import { hasAllSizes, type LaidOutFile, type SizedLayout, type TorrentLayout } from './torrent-layout.ts';
 
 /** The result of {@link hashLayout}. */
 export interface HashedLayout {
@@ -38,11 +41,7 @@ export interface HashOptions
   knownDigests?: (layout: SizedLayout, digests: DigestTable) => Promise<void>;
 }
 
-/**
- * @internal Hashes the files of a layout.
- *
- * @throws {MetainfoError} see docs/errors.md
- */
+/** @internal Hashes the files of a layout. Throws the errors of docs/errors.md. */
 export async function hashLayout(layout: TorrentLayout, options: HashOptions): Promise<HashedLayout> {
   try {
     if (layout.streams.length > 0 || !hasAllSizes(layout)) return await hashStreamed(layout, options);
@@ -105,4 +104,67 @@ function hashFiles(
   const totalBytes = indexes?.reduce((sum, index) => sum + lengthOf(index), 0) ?? files.totalLength;
   const nameOf = (index: number) => files.pathAt(indexes?.[index] ?? index);
   return watch(() => runningJob(engine.start(job, onHashed), { totalBytes, nameOf }), options);
+}
+
+/** The digests of files that were hashed as one, and the length of each. */
+interface SizedDigests extends FileDigests {
+  lengths: number[];
+}
+
+/** The digests of a layout, and the lengths that hashing found out. */
+type StreamedDigests = Pick<HashedLayout, 'digests'> & { lengths: readonly number[] };
+
+/**
+ * Hashes a layout with streams. Streams that start at piece boundaries are hashed separately, several at once, beside all other files.
+ * Files that share pieces are hashed as one stream.
+ */
+function hashStreams(engine: Engine, layout: TorrentLayout, resources: StreamResources): RunningJob<StreamedDigests> {
+  const { files, streams } = layout;
+  const streamed = streams.map((index) => files.at(index) as LaidOutFile);
+  const content = { ...layout, files: files.length, streams: streamed, totalBytes: files.totalLength };
+  const jobs = new StreamJobs(engine, content, resources);
+  return {
+    done: jobs.finish(layout.isAligned ? hashSeparately(jobs, layout) : hashAsOne(jobs, layout)),
+    progress: () => ({ ...jobs.progress(), ...(!files.hasAllLengths && { totalGrows: true }) }),
+    cancel: () => jobs.cancel(),
+  };
+}
+
+/** Hashes files that start at piece boundaries: files on disk and in memory in one job, and some streams at a time. */
+async function hashSeparately(
+  jobs: StreamJobs,
+  { files, streams, version, paddedFiles, pieceLength }: TorrentLayout,
+): Promise<StreamedDigests> {
+  const digests: SizedDigests[] = [];
+  const hashReady = async () => {
+    const ready = files.map((file, index) => ({ file, index })).filter(({ file }) => !file.stream);
+    if (ready.length === 0) return;
+    const requested = ready.map(({ file }) => toRequestedFile(file));
+    const padded = ready.filter(({ index }) => index < paddedFiles).length;
+    const nameOf = (i: number) => ready[i]?.file.path.join('/') ?? '';
+    const hashed = await jobs.hashLarge(requested, padded, nameOf);
+    const split = splitDigests(lengthsOf(requested), hashed, { version, pieceLength });
+    for (const [i, { file, index }] of ready.entries())
+      digests[index] = { ...(split[i] as FileDigests), lengths: [file.length as number] };
+  };
+  const streamed = forEachConcurrently(streams, { concurrency: jobs.streamsAtOnce }, async (index) => {
+    digests[index] = await hashInOrder(jobs, [files.at(index) as LaidOutFile], index < paddedFiles);
+  });
+  await Promise.all([hashReady(), streamed]);
+  return { lengths: digests.flatMap(({ lengths }) => lengths), digests: packDigests(digests, version) };
+}
+
+/** Hashes v1 files whose pieces may span them, one after another. */
+async function hashAsOne(jobs: StreamJobs, { files }: TorrentLayout): Promise<StreamedDigests> {
+  const { lengths, pieces } = await hashInOrder(jobs, files, false);
+  return { lengths, digests: { v1: pieces } };
+}
+
+/** Hashes files one after another. @param isPadded As in {@link StreamHasher.hash}. */
+async function hashInOrder(jobs: StreamJobs, files: Iterable<LaidOutFile>, isPadded: boolean): Promise<SizedDigests> {
+  const lengths: number[] = [];
+  const read = async (sink: StreamSink) => {
+    for (const file of files) lengths.push(await jobs.read(file, sink));
+  };
+  return { lengths, ...(await new StreamHasher(jobs).hash(read, isPadded)) };
 }

@@ -18,6 +18,7 @@ import { closeRead } from '../hash/read.ts';
 import { deletedSinceScan, type RunningJob, WATCH, type WatchOptions, watch } from '../jobs/watch.ts';
 import { BLOCK_SIZE, checkPieceLength } from '../layout/piece-length.ts';
 import type { TorrentVersion } from '../model/discriminator.ts';
+import { once } from '../model/lazy/lazy.ts';
 import { fromOwnBytes, type Torrent } from '../model/torrent/torrent.ts';
 import { errnoName, variable } from '../platform/node.ts';
 import { LENGTH_LIMITS, type PieceLengthLimits } from './choose-length.ts';
@@ -94,17 +95,8 @@ interface Failure extends Error {
   errno: number;
 }
 
-let loaded: Addon | undefined;
-
-/**
- * Loads the optional addon.
- *
- * @throws {MetainfoError} `ERR_MAKER_UNAVAILABLE`, whose message tells how to build it
- */
-export function libtorrent(): Addon {
-  loaded ??= load();
-  return loaded;
-}
+/** Loads the optional addon. Throws `ERR_MAKER_UNAVAILABLE`, whose message tells how to build it. */
+export const libtorrent: () => Addon = once(load);
 
 function load(): Addon {
   let file = variable('METAINFO_LIBTORRENT');
@@ -134,7 +126,8 @@ export async function generateExt(draft: Draft, options: GenerateExtOptions = {}
   requireSupported(draft, version);
   throwIfAborted(signal);
   const { CreateJob } = libtorrent();
-  const layout = (await layOutTorrent(draft, { ...options, version, sources: [] })) as SizedLayout;
+  const asLibtorrent = { padNames: 'libtorrent' as const, sources: [] };
+  const layout = (await layOutTorrent(draft, { ...options, version, ...asLibtorrent })) as SizedLayout;
   const files = layout.files.rows();
   const start = () => runningJob(new CreateJob(requestOf(layout)), { ...layout, totalBytes: layout.files.totalLength });
   const bytes = await watch(start, options).catch(async (error: MetainfoError | Failure) => {

@@ -7,11 +7,7 @@ import { type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { compareBytes } from '../platform/node.ts';
 import type { Draft } from './draft-fields.ts';
 
-/**
- * Requires that the files have the sizes and hashes that the draft gives.
- *
- * @throws {MetainfoError} `ERR_HASH_MISMATCH` for the first difference
- */
+/** Requires the sizes and hashes that the draft gives. Throws `ERR_HASH_MISMATCH` for the first difference. */
 export function requireMatch({ info: expected, fields }: Draft, torrent: Torrent): void {
   if (expected.pieces && differ(expected.pieces.bytes, (torrent.info as InfoDictHybridCreate).pieces?.bytes))
     throw mismatch('pieces');

@@ -48,10 +48,10 @@ export interface GenerateOptions
    */
   tailPad?: boolean;
   /**
-   * How to name pad files. `libtorrent`: the same infohash as libtorrent's. `unique`: no path repeats, which Transmission
-   * 4.1.1 and later require.
+   * How to name pad files. `auto`: as libtorrent, but no path repeats, which Transmission 4.1.1 and later require. `libtorrent`: always the
+   * same infohash as libtorrent's.
    *
-   * @default 'libtorrent'
+   * @default 'auto'
    */
   padNames?: PadNames | undefined;
   /**
@@ -69,7 +69,7 @@ export interface GenerateOptions
    */
   cache?: CacheChoice | undefined;
   /**
-   * Called with the plan before the first file is hashed, or just after the only file was if it has at most 64 KiB. With it, the
+   * Called with the plan before the first file is hashed; few files with at most 64 KiB together are read before. With it, the
    * plan lists every problem, and its findings replace the calls of `onWarning`. If it throws or returns a promise that rejects, the
    * job fails with that error, and no other file is hashed. If a finding is an error, the job fails after the call.
    */

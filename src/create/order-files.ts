@@ -21,11 +21,7 @@ export async function orderFiles<File extends TableFile>(
   return (await orderedFiles(table, order)).files;
 }
 
-/**
- * Returns the table in v2 order.
- *
- * @throws {MetainfoError} `ERR_DUPLICATE_PATH` for two files with one path, and for a file where another needs a folder
- */
+/** The table in v2 order. Throws `ERR_DUPLICATE_PATH` for two files with one path, and for a file where another needs a folder. */
 export async function orderDistinctFiles<File extends TableFile>(table: FileTable<File>): Promise<FileTable<File>> {
   const { files, collision } = await orderedFiles(table, 'v2');
   if (collision < 0) return files;

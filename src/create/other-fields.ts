@@ -51,16 +51,15 @@ export function storedValue({ kind }: Key<Kind>, value: unknown): unknown {
   return kind === 'infohashes' ? (value as readonly (Uint8Array | string)[]).map(toInfohash) : value;
 }
 
-/**
- * The torrent of a draft, as bencode, without the keys that describe its files.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a bad SOURCE_DATE_EPOCH
- */
+/** The torrent of a draft as bencode, without the keys of its files. Throws `ERR_INVALID_ARGUMENT` for a bad SOURCE_DATE_EPOCH. */
 export function otherFields({ fields, info: given, createdBy }: Draft): Map<string, Encodable> {
   const info = encodeFields({ ...given, ...storedValues(IN_INFO, given) }, OTHER_INFO);
   const values = storedValues(TOP, { ...fields, createdBy, creationDate: fields.creationDate ?? sourceDate() });
   // Beside `info`, an empty list means the same as none.
   for (const name in values) if ((values[name] as readonly unknown[] | null)?.length === 0) values[name] = null;
+  // libtorrent and others write a single webseed as text.
+  const { urlList } = values as { urlList?: readonly string[] | null };
+  if (urlList?.length === 1) values['urlList'] = urlList[0];
   const torrent = encodeFields({ extra: fields.extra, ...values }, TOP);
   for (const [key, value] of Object.entries(trackerFields(fields))) torrent.set(key, value as Encodable);
   return torrent.set('info', info);

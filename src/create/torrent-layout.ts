@@ -143,11 +143,7 @@ const THROWN: ReadonlySet<MetainfoErrorCode> = new Set([
   'ERR_VALIDATION',
 ]);
 
-/**
- * Lays out the torrent of a draft, and collects all problems.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`, `ERR_ABORTED`; every other error is a problem
- */
+/** Lays out a draft, and collects all problems. Only `ERR_INVALID_ARGUMENT` and `ERR_ABORTED` are thrown. */
 export async function tryLayOut(draft: Draft, options: Omit<LayoutOptions, 'problems'>): Promise<TriedLayout> {
   checkVersion(options.version);
   const problems: Problem[] = [];
@@ -222,20 +218,28 @@ type LayOutOptions = Pick<LayoutOptions, 'padding' | 'tailPad' | 'padNames' | 's
   pieceLength: number | null;
 };
 
+/** How the file list of a torrent is padded; null for no pad files. */
+export function paddingOf(
+  { version, isSingleFile }: Pick<TorrentLayout, 'version' | 'isSingleFile'>,
+  options: Pick<LayoutOptions, 'padding' | 'tailPad' | 'padNames'>,
+): TorrentLayout['padding'] {
+  const { tailPad = PADDING_DEFAULTS.tailPad, padNames = PADDING_DEFAULTS.padNames } = options;
+  const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
+  return hasPads ? { tailPad, padNames } : null;
+}
+
 /** Chooses the piece length and decides which files are padded. */
 function layOut(layout: BareLayout, options: LayOutOptions): TorrentLayout {
-  const { version, name, isSingleFile, files, otherFields } = layout;
-  const { sources, tailPad = PADDING_DEFAULTS.tailPad, padNames = PADDING_DEFAULTS.padNames } = options;
-  const { lengths } = files;
-  const unknown = files.hasAllLengths ? -1 : lengths.findIndex(Number.isNaN);
-  const hasPads = !isSingleFile && (version === 'hybrid' || (version === 'v1' && (options.padding ?? false)));
-  if (hasPads && files.length > 1 && !tailPad && unknown >= 0) throw sizeUnknown(files.at(unknown) as LaidOutFile);
-  const streams = sources.filter(({ stream }) => stream);
+  const { files } = layout;
+  const unknown = files.hasAllLengths ? -1 : files.lengths.findIndex(Number.isNaN);
+  const padding = paddingOf(layout, options);
+  if (padding && files.length > 1 && !padding.tailPad && unknown >= 0)
+    throw sizeUnknown(files.at(unknown) as LaidOutFile);
+  const streams = options.sources.filter(({ stream }) => stream);
   const pieceLength =
     options.pieceLength ?? (unknown < 0 ? choosePieceLength(files.totalLength) : UNKNOWN_PIECE_LENGTH);
-  const padding = hasPads ? { tailPad, padNames } : null;
   return {
-    ...layoutOfShape({ version, name, isSingleFile, files, otherFields, pieceLength, padding }),
+    ...layoutOfShape({ ...layout, pieceLength, padding }),
     streams: streams.length === 0 ? [] : indexesOf(streams, files),
   };
 }
@@ -273,17 +277,11 @@ export function hasAllSizes(layout: TorrentLayout): layout is SizedLayout {
 
 /** The layout with the size of every file. */
 export function sizedLayout(layout: TorrentLayout, lengths: readonly number[]): SizedLayout {
-  return {
-    ...layout,
-    files: new FileTable(layout.files.map((file, i) => ({ ...file, length: lengths[i] as number }))),
-  };
+  const files = layout.files.map((file, i) => ({ ...file, length: lengths[i] as number }));
+  return { ...layout, files: new FileTable(files) };
 }
 
-/**
- * Requires something to hash: clients refuse torrents without content.
- *
- * @throws {MetainfoError} `ERR_NO_FILES`, `ERR_NO_DATA` or `ERR_TOO_LARGE`
- */
+/** Clients refuse torrents without content. Throws `ERR_NO_FILES`, `ERR_NO_DATA` or `ERR_TOO_LARGE`. */
 export function requireContent({ files }: SizedLayout, { pathRoot, fields }: Draft): void {
   const onDisk = !fields.sources || fields.paths;
   const about = onDisk ? { path: pathRoot } : {};
@@ -300,6 +298,6 @@ export function requireContent({ files }: SizedLayout, { pathRoot, fields }: Dra
 
 /** @throws {MetainfoError} `ERR_INVALID_ARGUMENT` */
 export function checkVersion(version: TorrentVersion = 'hybrid'): TorrentVersion {
-  if (Object.hasOwn(TorrentVersion, version)) return version;
+  if (typeof version === 'string' && Object.hasOwn(TorrentVersion, version)) return version;
   throw new MetainfoError('ERR_INVALID_ARGUMENT', `version must be v1, v2 or hybrid, not ${shown(version)}.`);
 }

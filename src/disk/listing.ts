@@ -13,9 +13,7 @@ import { nameBytes, nameText } from '../text/name-bytes.ts';
 import { FileColumnsBuilder } from './file-columns.ts';
 import { errnoOf, isFolder, isRegularFile, isRestricted, type Status } from './stat-files.ts';
 
-/**
- * A folder to be listed. Zero characters stand between the components of its paths, which are empty for the root.
- */
+/** A folder to be listed. Zero characters stand between the components of its paths, which are empty for the root. */
 export interface ListedFolder {
   /** The path from the root of the torrent. */
   path: string;

@@ -9,11 +9,7 @@ interface Inputs {
   withLength(length: number): Iterable<{ diskPath?: string | null | undefined }>;
 }
 
-/**
- * Rejects an output that is one of the hashed files, even under another name or through a link.
- *
- * @throws {MetainfoError} `ERR_OUTPUT_IS_INPUT`
- */
+/** Throws `ERR_OUTPUT_IS_INPUT` for an output that is one of the hashed files, even under another name or through a link. */
 export async function requireNoInput(output: string | null | undefined, files: Inputs): Promise<void> {
   if (output == null) return;
   // If stat fails, writing fails too, with a better error.

@@ -5,10 +5,10 @@ import { HEAD, notBencode } from '../bencode/other-format.ts';
 import { MetainfoError, withPath } from '../errors/errors.ts';
 import type { Checked } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
-import { addonOrNull } from '../hash/addon.ts';
 import { MAX_SHORT } from '../hash/engine.ts';
 import { closeRead, readFully, readToEnd } from '../hash/read.ts';
-import { type BeneathOptions, holdBeneath, shortPathOf } from './held-folder.ts';
+import { type BeneathOptions, holdBeneath } from './held-folder.ts';
+import { readSmallTree } from './small-tree.ts';
 
 /**
  * Reads a file, pipe or device to its end.
@@ -54,9 +54,6 @@ export async function readWithin(
 
 /** Reads a short file in one step instead of ten. Null where the general way must do it, or find out what is wrong. */
 async function readShort(file: string, most: number, options: Checked<BeneathOptions>): Promise<Uint8Array | null> {
-  const place = shortPathOf(file, options);
-  const addon = place && addonOrNull();
-  if (!addon) return null;
-  const found = await new addon.ShortFile(place.root, place.path, Math.min(most, MAX_SHORT), null, 0).done;
-  return found?.bytes ?? null;
+  const tree = await readSmallTree(file, { ...options, maxBytes: Math.min(most, MAX_SHORT), maxFiles: 0 });
+  return tree?.files[0]?.content ?? null;
 }

@@ -1,5 +1,5 @@
 /** The symbolic links of a scan: where they lead, and how a torrent stores them. */
-import { lstat, readlink } from 'node:fs/promises';
+import { lstat, readlink, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
 import { MetainfoError } from '../errors/errors.ts';
 import { fromSystemError } from '../errors/system-error.ts';
@@ -24,11 +24,7 @@ export interface LinkTarget {
   status: Status;
 }
 
-/**
- * Finds where a path leads, which may contain links.
- *
- * @throws {MetainfoError} `ERR_LINK_OUTSIDE` if that is outside the root; `ERR_BROKEN_LINK` and errors of reading
- */
+/** Finds where a path with links leads. Throws `ERR_LINK_OUTSIDE`, `ERR_BROKEN_LINK` and errors of reading. */
 export async function resolveWithin(root: string, shown: string, { symlinks }: ScanPolicies): Promise<LinkTarget> {
   const { real, asked } = await follow(shown);
   const components = componentsWithin(root, real);
@@ -62,10 +58,16 @@ export async function follow(path: string): Promise<{ real: string; asked: Promi
   return { real: await resolveLink(path), asked };
 }
 
-async function resolveLink(path: string): Promise<string> {
+export async function resolveLink(path: string): Promise<string> {
   try {
     return await realPath(path);
   } catch (error) {
+    // A pipe of a shell is behind a link that looks broken.
+    const there = await stat(systemPath(path)).catch(() => null);
+    if (there && !there.isFile() && !there.isDirectory()) {
+      const message = `${path} is a pipe or a device, not a file or folder: use - to read standard input.`;
+      throw new MetainfoError('ERR_NOT_A_FILE', message, { path });
+    }
     const isLink = await lstat(systemPath(path)).then(
       (status) => status.isSymbolicLink(),
       () => false,

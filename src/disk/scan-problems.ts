@@ -93,8 +93,10 @@ export class ScanProblems {
     const [first] = this.#held;
     if (!first) return;
     const { code, path, cause } = first;
-    const hint = this.#canExclude ? ' To leave out files and folders, use the option exclude.' : '';
-    const option = this.#canExclude ? { exclude: null } : undefined;
+    const isUnreadable = this.#held.some((error) => error.code === 'ERR_UNREADABLE');
+    const skip = isUnreadable ? ' To skip what is unreadable, use the option skipUnreadable.' : '';
+    const hint = this.#canExclude ? ` To leave out files and folders, use the option exclude.${skip}` : '';
+    const option = this.#canExclude ? { exclude: null, ...(isUnreadable && { skipUnreadable: null }) } : undefined;
     if (this.#count === 1) throw new MetainfoError(code, `${first.message}${hint}`, { path, cause, option });
     const texts = this.#held.map((error) => error.message);
     const list = joinFirst(texts, MAX_LISTED, this.#count);
@@ -103,11 +105,7 @@ export class ScanProblems {
   }
 }
 
-/**
- * Throws the problems of a plan as one error: problems with files together, any other by itself.
- *
- * @throws {MetainfoError} unless the list is empty
- */
+/** Throws the problems of a plan, if any, as one error: problems with files together, any other by itself. */
 export function throwProblems(found: readonly Problem[]): void {
   const problems = new ScanProblems();
   for (const { error, canExclude } of found) if (FILE_ERRORS.has(error.code)) problems.add(error, { canExclude });

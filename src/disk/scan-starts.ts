@@ -44,11 +44,7 @@ function isAtOrBelow(folder: string, disk: string): boolean {
   return folder === '' || disk === folder || disk.startsWith(`${folder}\0`);
 }
 
-/**
- * Adds a folder that an entry leads to: the entry itself, or the target of a link.
- *
- * @throws {MetainfoError} `ERR_LINK_LOOP` if the entry is in that folder
- */
+/** Adds the folder of an entry or of its target. Throws `ERR_LINK_LOOP` if the entry is in that folder. */
 export function enter(place: Place, entry: Found, isTarget: boolean, starts: Start[]): void {
   for (let above: Found | null = entry; above; above = above.start.link) {
     // All folders from the top down to the entry contain it.

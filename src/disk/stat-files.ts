@@ -57,12 +57,7 @@ export function errnoOf({ code = 'EIO', errno }: { code?: string | undefined; er
   return (osConstants.errno as Partial<Record<string, number>>)[code] ?? osConstants.errno.EIO;
 }
 
-/**
- * Calls stat(2) for one file.
- *
- * @param real The path without links.
- * @param shown The path as the user knows it, for errors.
- */
+/** Calls stat(2) for a path without links. @param shown The path as the user knows it, for errors. */
 export async function statusOf(real: string, shown: string): Promise<Status> {
   // The times of all files come from one function: those of Node, Bun and Deno have different precision.
   const [errno, mode, size, mtimeMs, ctimeMs] = (await statFiles([{ real }])) as unknown as number[];

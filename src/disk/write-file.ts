@@ -159,11 +159,7 @@ export async function keepOwner(file: OwnedFile, old: Owner): Promise<void> {
   });
 }
 
-/**
- * Whether a file, folder or link of that name exists. A broken link counts.
- *
- * @throws {MetainfoError} if the system cannot tell
- */
+/** Whether a file, folder or link of that name exists, also a broken link. Throws if the system cannot tell. */
 export async function exists(target: string): Promise<boolean> {
   return lstat(target).then(
     () => true,

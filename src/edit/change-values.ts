@@ -2,7 +2,17 @@
 import { optional, refine, type Struct, type } from 'superstruct';
 import { GIVEN, requireEncodable, requireUrls, URLS, withoutEmpty } from '../create/draft-fields.ts';
 import { ValidationError } from '../errors/errors.ts';
-import { checkArgument, checkOptions, expected, Flag, Given, type OptionStructs, Unchecked } from '../errors/guard.ts';
+import {
+  checkArgument,
+  checkOptions,
+  expected,
+  Flag,
+  Given,
+  invalidArgument,
+  type OptionStructs,
+  readSafely,
+  Unchecked,
+} from '../errors/guard.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import { isDictionary } from '../model/input.ts';
 import { Issues } from '../model/issues.ts';
@@ -26,6 +36,7 @@ const Replacements = list(type({ from: OldText, to: Text }));
 const VALUES = sparse(
   type({
     trackers: maybe(TrackerTiers),
+    webseeds: maybe(TextList),
     addTrackers: maybe(TrackerTiers),
     removeTrackers: maybe(TextList),
     replaceTrackers: maybe(Replacements),
@@ -56,14 +67,19 @@ export const CHANGES = {
 export function checkedChanges(given: TorrentChanges): TorrentChanges {
   const example = "{ comment: 'x' }";
   const changes = checkOptions(checkArgument('changes', given, Given), CHANGES, { name: 'changes', example });
+  const { webseeds } = changes;
+  delete changes.webseeds;
+  if (webseeds !== undefined && changes.urlList !== undefined)
+    throw invalidArgument('webseeds and urlList set the same value: use only one', { option: { webseeds: null } });
+  if (webseeds !== undefined) changes.urlList = webseeds;
   const issues = new Issues();
   const { similar: hashes } = changes;
   const similar = Array.isArray(hashes) ? hashes.map((hash) => toInfohash(hash) ?? hash) : hashes;
   addFailures(issues, { ...changes, similar }, VALUES as unknown as Struct);
   for (const name of ['trackers', 'addTrackers', 'addWebseeds', ...URLS] as const)
     requireUrls([name], changes[name], issues);
-  requireEncodable(Object.entries(changes.extra ?? {}), ['extra'], issues);
-  requireEncodable(Object.entries(changes.infoExtra ?? {}), ['infoExtra'], issues);
+  for (const name of ['extra', 'infoExtra'] as const)
+    readSafely(name, () => requireEncodable(Object.entries(changes[name] ?? {}), [name], issues));
   if (issues.hasErrors) throw new ValidationError(issues.finish(), 'edit');
   return withoutEmpty(changes);
 }

@@ -38,6 +38,8 @@ export interface TorrentChanges extends KeyChanges<typeof TOP>, KeyChanges<Omit<
   replaceTrackers?: readonly TextReplacement[];
   /** Replaces all webseeds (BEP 19). */
   urlList?: readonly string[] | null;
+  /** Another word for `urlList`. */
+  webseeds?: readonly string[] | null;
   /** Appends webseeds that the torrent does not have yet. */
   addWebseeds?: readonly string[];
   /** Removes webseeds. */

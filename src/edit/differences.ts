@@ -38,11 +38,7 @@ export function differences(before: Torrent, after: Torrent): Difference[] {
 /** The bytes of a torrent, and those of its info dictionary. */
 type TorrentBytes = ReturnType<typeof TorrentBase.bytesOf>;
 
-/**
- * @internal As {@link differences}. The second torrent need not be valid.
- *
- * @param undecoded Keys whose values are null where there are any
- */
+/** @internal As {@link differences}; the second torrent may be invalid. @param undecoded Keys whose values are null where any are. */
 export function differencesOf(a: TorrentBytes, b: TorrentBytes, undecoded: readonly string[] = []): Difference[] {
   const [old, now] = [a, b].map(({ bytes, infoBytes }) => entriesOf(bytes, infoBytes));
   const top = differingEntries(old as Entries, now as Entries, undecoded);

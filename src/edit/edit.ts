@@ -1,15 +1,18 @@
 /** Edits the fields of a torrent that do not describe its content. */
-
 import { requireUrls } from '../create/draft-fields.ts';
-import type { Finding } from '../create/findings/findings.ts';
-import { ValidationError } from '../errors/errors.ts';
+import { type Finding, warning } from '../create/findings/findings.ts';
+import { findingsOfName } from '../create/findings/name-findings.ts';
+import { personalFindings, webseedSecrets } from '../create/findings/secret-findings.ts';
+import { privateFindings, trackerFindings } from '../create/findings/tracker-findings.ts';
+import { shown, ValidationError } from '../errors/errors.ts';
 import { Callback, checkArgument, checkOptions, Flag, type OptionStructs, Unchecked } from '../errors/guard.ts';
 import { Issues } from '../model/issues.ts';
-import { AnyTorrent, type ReadOptions, type Torrent } from '../model/torrent/torrent.ts';
+import { AnyTorrent, type ReadOptions, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
+import { latin1Bytes, utf8Text } from '../platform/node.ts';
+import { shownUrl, urlKey } from '../text/urls.ts';
 import { checkedChanges } from './change-values.ts';
 import { infoChanges, type TorrentChanges, topChanges } from './changes.ts';
-import { editFindings } from './edit-findings.ts';
-import { replaceFields } from './replace-fields.ts';
+import { entriesOf, replaceFields } from './replace-fields.ts';
 import { allTrackers, replacedIn } from './url-changes.ts';
 
 /** Options of {@link edit}. The result is validated in `context`. */
@@ -62,4 +65,56 @@ export function edit(torrent: Torrent, changes: TorrentChanges, options: EditOpt
   const edited = replaceFields(torrent, { info, top, keepInfohash, context });
   if (onWarning) for (const finding of editFindings(torrent, edited, { ...checked, replaced })) onWarning(finding);
   return edited;
+}
+
+/** The findings about the changes that led from one torrent to another. */
+function editFindings(
+  before: Torrent,
+  after: Torrent,
+  changes: TorrentChanges & { replaced: Record<'trackers' | 'webseeds', ReturnType<typeof replacedIn>> },
+): Finding[] {
+  const { trackers, addTrackers, urlList, addWebseeds, httpseeds, updateUrl, removeTrackers, removeWebseeds } = changes;
+  const { replaced } = changes;
+  const fields = {
+    trackers: [trackers ?? [], replaced.trackers.made, addTrackers ?? []].flat(2),
+    urlList: [urlList ?? [], replaced.webseeds.made, addWebseeds ?? []].flat(),
+    httpseeds: [httpseeds ?? []].flat(),
+  };
+  const old = new Set(ofPrivacy(before).map(({ message }) => message));
+  const known = [...allTrackers(before), ...fields.trackers];
+  const { bytes, infoBytes } = TorrentBase.bytesOf(before);
+  const { name, extra, infoExtra } = changes;
+  return [
+    ...(name === undefined ? [] : findingsOfName(name)),
+    ...trackerFindings({ fields, info: { updateUrl } }),
+    ...ofPrivacy(after).filter(({ message }) => !old.has(message)),
+    ...absent(removeTrackers, known, 'the tracker'),
+    ...replaced.trackers.absent.map((text) => notIn(text, 'a tracker with')),
+    ...absent(removeWebseeds, [...before.webseeds, ...fields.urlList], 'the webseed'),
+    ...replaced.webseeds.absent.map((text) => notIn(text, 'a webseed with')),
+    ...absent(removedKeys(extra), extra ? keysIn(bytes, infoBytes) : [], KEY),
+    ...absent(removedKeys(infoExtra), infoExtra ? keysIn(infoBytes) : [], KEY),
+  ];
+}
+
+const KEY = 'the key';
+const removedKeys = (extra: TorrentChanges['extra'] = {}) => Object.keys(extra).filter((key) => extra[key] === null);
+const keysIn = (bytes: Uint8Array, info?: Uint8Array) =>
+  entriesOf(bytes, info).list.map(({ key }) => utf8Text(latin1Bytes(key)));
+
+function ofPrivacy({ info, flatTrackers, nodes, webseeds, httpseeds }: Torrent): Finding[] {
+  const ofPrivate = info.private ? privateFindings(flatTrackers, nodes?.length) : [];
+  const secrets = webseedSecrets(info.private, [...webseeds, ...(httpseeds ?? [])]);
+  return [...ofPrivate, ...personalFindings(info.private, flatTrackers), ...secrets];
+}
+
+function absent(removed: readonly string[] = [], known: readonly string[], noun: string): Finding[] {
+  const keyOf = noun === KEY ? String : urlKey;
+  const keys = new Set(known.map(keyOf));
+  return removed.filter((url) => !keys.has(keyOf(url))).map((url) => notIn(url, noun));
+}
+
+function notIn(text: string, noun: string): Finding {
+  const advice = noun === KEY ? '' : 'metainfo show lists what it has.';
+  return warning('not_in_torrent', shownUrl(text), `The torrent does not have ${noun} ${shown(text)}.`, { advice });
 }

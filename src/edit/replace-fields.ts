@@ -12,6 +12,7 @@ import { compareBytes, concatBytes, utf8Bytes } from '../platform/node.ts';
 
 const OPEN = utf8Bytes('d');
 const CLOSE = utf8Bytes('e');
+const NOTHING = new Uint8Array();
 
 /** The keys of `info` that describe the content: other values need other hashes. */
 export const CONTENT_KEYS = ['file tree', 'files', 'length', 'meta version', 'piece length', 'pieces'];
@@ -40,18 +41,20 @@ export function replaceFields(
 ): Torrent {
   const changes = new Map(top);
   const own = TorrentBase.bytesOf(torrent);
-  const infoBytes = info.size > 0 ? joinEntries(splice(entriesOf(own.infoBytes), info)) : own.infoBytes;
-  if (compareBytes(infoBytes, own.infoBytes) !== 0) {
+  const infoParts = info.size > 0 ? partsOf(splice(infoEntries(torrent), info)) : [own.infoBytes];
+  if (!areBytes(infoParts, own.infoBytes)) {
     if (keepInfohash) {
       const message = `Changing ${[...info.keys()].join(' or ')} would change the infohash: leave out keepInfohash to allow that.`;
       throw new MetainfoError('ERR_INFOHASH', message, { option: { keepInfohash: null } });
     }
-    changes.set('info', new RawBencode(infoBytes));
+    changes.set('info', new RawBencode(NOTHING));
   }
   const entries = entriesOf(own.bytes, own.infoBytes);
   const after = splice(entries, changes);
   // Bytes after the end of the torrent do not belong to it, but are kept as well.
-  const bytes = joinEntries(after, own.bytes.subarray(entries.end));
+  // A second `info`, which no reader looks at, keeps its bytes too.
+  const parts = partsOf(after, changes.has('info') ? infoParts : undefined);
+  const bytes = concatBytes([...parts, own.bytes.subarray(entries.end)]);
   if (made) return createdTorrent({ version: torrent.torrentVersion, bytes, ...made });
   const keepsContent = !changes.has('info') && !changes.has('piece layers') && TorrentBase.isOwn(torrent);
   const quick = keepsContent ? withoutRevalidation(torrent, after, { bytes, context }) : null;
@@ -92,7 +95,7 @@ export function withoutContent(torrent: Torrent): Map<string, Encodable> {
       list.flatMap(({ key, value }) => (excluded.includes(key) ? [] : [[key, decodeOwn(value)]])),
     );
   const { bytes, infoBytes } = TorrentBase.bytesOf(torrent);
-  const info = decodeExcept(entriesOf(infoBytes), CONTENT_KEYS);
+  const info = decodeExcept(infoEntries(torrent), CONTENT_KEYS);
   return decodeExcept(entriesOf(bytes, infoBytes), ['info', 'piece layers']).set('info', info);
 }
 
@@ -115,6 +118,15 @@ export interface Entries {
   list: Entry[];
   /** Offset of the first byte after the dictionary. */
   end: number;
+}
+
+const ofInfo = new WeakMap<Torrent, Entries>();
+
+/** The entries of `info`, which are kept: skipping a list of many files takes a while. */
+function infoEntries(torrent: Torrent): Entries {
+  const entries = ofInfo.get(torrent) ?? entriesOf(TorrentBase.bytesOf(torrent).infoBytes);
+  ofInfo.set(torrent, entries);
+  return entries;
 }
 
 /** New values by key. Null removes the key. */
@@ -160,7 +172,17 @@ function splice({ list }: Entries, changes: EntryChanges): Entry[] {
   return entries;
 }
 
-/** Joins entries to a dictionary, followed by other bytes. */
-function joinEntries(entries: readonly Entry[], trailing: Uint8Array = new Uint8Array()): Uint8Array {
-  return concatBytes([OPEN, ...entries.flatMap(({ head, value }) => [head, value]), CLOSE, trailing]);
+/** The parts of a dictionary of these entries. @param info The parts of the value of `info`, which may be large. */
+function partsOf(entries: readonly Entry[], info?: readonly Uint8Array[]): Uint8Array[] {
+  const valueParts = ({ key, value }: Entry) => (info && key === 'info' ? info : [value]);
+  return [OPEN, ...entries.flatMap((entry) => [entry.head, ...valueParts(entry)]), CLOSE];
+}
+
+function areBytes(parts: readonly Uint8Array[], bytes: Uint8Array): boolean {
+  let at = 0;
+  const isNext = (part: Uint8Array) => {
+    at += part.length;
+    return compareBytes(part, bytes.subarray(at - part.length, at)) === 0;
+  };
+  return parts.every(isNext) && at === bytes.length;
 }

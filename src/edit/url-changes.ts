@@ -37,7 +37,8 @@ export function webseedChanges({ webseeds }: Torrent, changes: TorrentChanges): 
   const tiers = changedTiers(current, [set, added, removed, replaced]);
   if (!tiers) return new Map();
   const changed = [...new Set(tiers.flat())];
-  return new Map([['url-list', changed.length > 0 ? changed : null]]);
+  // libtorrent and others write a single webseed as text.
+  return new Map([['url-list', changed.length > 1 ? changed : (changed[0] ?? null)]]);
 }
 
 /** The changes of a list of URLs. */
@@ -82,10 +83,10 @@ function withReplaced(url: string, replacements: readonly Replacement[] = []): s
 /** The new URLs that replacements give, and the texts that no URL has. */
 export function replacedIn(
   urls: readonly string[],
-  replacements: readonly Replacement[] = [],
+  replacements: readonly Replacement[] | null | undefined,
 ): { made: string[]; absent: string[] } {
   let current = urls;
-  const absent = replacements.flatMap((one) => {
+  const absent = (replacements ?? []).flatMap((one) => {
     const before = current;
     current = before.map((url) => withReplaced(url, [one]));
     return before.some((url) => url.includes(one.from)) ? [] : [one.from];

@@ -23,11 +23,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortError(signal);
 }
 
-/**
- * Calls `abort` once when the signal fires.
- *
- * @returns A function that removes the callback.
- */
+/** Calls `abort` once when the signal fires. Returns a function that removes the callback. */
 export function onAbort(signal: AbortSignal | undefined, abort: () => void): () => void {
   if (!signal) return () => {};
   const shared = sharedListeners.get(signal) ?? listen(signal);

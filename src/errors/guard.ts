@@ -1,6 +1,6 @@
 /** Checks the arguments and options of every exported function against superstruct structs before they are used. */
 import { Struct } from 'superstruct';
-import { currentFolder, isAbsolute, isDate, isUint8Array, pathOfUrl, resolvePath } from '../platform/node.ts';
+import { currentFolder, inNode, isAbsolute, isDate, isUint8Array, pathOfUrl, resolvePath } from '../platform/node.ts';
 import { MetainfoError, type MetainfoErrorOptions, sentence, shown } from './errors.ts';
 
 /** Makes a struct from a test; `what` completes the messages "... must be" and "expected ...". */
@@ -56,11 +56,7 @@ export function absolutePath(value: unknown): unknown {
   const path = pathOrNull(value);
   return path && !isAbsolute(path) ? resolvePath(currentFolder(), path) : (path ?? value);
 }
-/**
- * The text of a path or of a `file:` URL.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything else
- */
+/** The text of a path or of a `file:` URL. Throws `ERR_INVALID_ARGUMENT` for anything else. */
 export function checkedPath(value: unknown): string {
   const path = pathOrNull(value);
   if (path !== null) return path;
@@ -74,6 +70,11 @@ export const Path: Struct<string, null> = expected(
 );
 export const Bytes: Struct<Uint8Array, null> = expected('bytes (a Uint8Array)', isUint8Array);
 export const List: Struct<readonly unknown[], null> = expected('a list', Array.isArray);
+/** Whether a value is a list of such entries. `every` would skip the holes of a list. */
+export const isListOf = <T = unknown>(value: unknown, fits: (entry: T) => unknown): boolean =>
+  Array.isArray(value) && Array.from<T>(value as T[]).every(fits);
+const isText = (value: unknown) => typeof value === 'string';
+export const Texts: Struct<readonly string[], null> = expected('a list of strings', (value) => isListOf(value, isText));
 /** Makes a struct of iterables, which bytes are not. */
 export const iterable = <T>(what: string): Struct<Iterable<T>, null> =>
   expected(what, (value) => Object(value) === value && !isUint8Array(value) && Symbol.iterator in (value as object));
@@ -105,11 +106,7 @@ export function passes(value: unknown, struct: AnyStruct): boolean {
   return failure === undefined;
 }
 
-/**
- * Returns an argument or option that fits its struct: for a `file:` URL, its path.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for any other; the message has its name
- */
+/** Returns an argument that fits its struct: for a `file:` URL, its path. Throws `ERR_INVALID_ARGUMENT` with its name. */
 export function checkArgument<T>(name: string, value: unknown, struct: AnyStruct & Pick<Struct<T, null>, 'TYPE'>): T {
   if (readSafely(name, () => passes(value, struct))) {
     // The structs of this file look at the value alone.
@@ -190,13 +187,24 @@ export function invalidArgument(problem: string, details?: MetainfoErrorOptions)
   return new MetainfoError('ERR_INVALID_ARGUMENT', sentence(problem), details);
 }
 
-/** Names of the Python interface that this library follows, where they differ in more than snake_case. */
-const OTHER_NAMES: Readonly<Record<string, string>> = { nProcesses: 'threads' };
+/** Words for an option elsewhere: in the Python interface that this library follows, in the command, in other libraries. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  nProcesses: 'threads',
+  webSeeds: 'webseeds',
+  webseed: 'webseeds',
+  webSeed: 'webseeds',
+  isPrivate: 'private',
+  pieceSize: 'pieceLength',
+  torrentVersion: 'version',
+  date: 'creationDate',
+  dhtNodes: 'nodes',
+  output: 'outputPath',
+};
 
 /** Finds the known name that an unknown one probably stands for: in snake_case, in other letter case, or with a typo. */
 export function suggestName(name: string, known: readonly string[]): string | undefined {
-  const camel = name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  const other = Object.hasOwn(OTHER_NAMES, camel) ? (OTHER_NAMES[camel] as string) : camel;
+  const camel = name.replace(/[_-]+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const other = inNode() && Object.hasOwn(OTHER_NAMES, camel) ? (OTHER_NAMES[camel] as string) : camel;
   if (other !== name && known.includes(other)) return other;
   const lower = name.toLowerCase();
   return known.find((candidate) => candidate.toLowerCase() === lower && candidate !== name) ?? nearest(name, known);
@@ -240,7 +248,7 @@ export function bytesOrNull(value: unknown): Uint8Array | null {
 
 /** Whether a value is a Blob, of this realm, another one, or a library. */
 export function isBlob(value: object): value is Blob {
-  return 'arrayBuffer' in value && 'slice' in value && typeof value.slice === 'function' && 'size' in value;
+  return 'stream' in value && 'slice' in value && typeof value.slice === 'function' && 'size' in value;
 }
 
 /** A transferred array has a length of 0, so it looks like an empty one. */

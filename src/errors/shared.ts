@@ -17,11 +17,7 @@ if (!holder[REGISTRY]) {
 /** The torrents, engines and drafts of all copies. */
 export const { torrents, engines, drafts } = holder[REGISTRY] as Shared;
 
-/**
- * Lets `instanceof` accept objects of the same class of another copy.
- *
- * @param name The name of the class: a bundler may have changed that of the function.
- */
+/** Lets `instanceof` accept objects of another copy of a class. @param name That of the class, which a bundler may change. */
 export function shareClass(own: { readonly prototype: object }, name: string): void {
   const brand = Symbol.for(`metainfo.${name}`);
   Object.defineProperty(own.prototype, brand, { value: true });

@@ -7,6 +7,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import { isDenied } from '../errors/system-error.ts';
 import type { DiskFiles, FileColumns, PathColumn, TableFacts } from '../layout/file-table.ts';
+import type { PadNames } from '../layout/padding.ts';
 import { variable } from '../platform/node.ts';
 import { VERSION } from '../text/version.ts';
 import { nodeGypBuildOf, ownFolder } from './binary-loader.ts';
@@ -55,11 +56,23 @@ export interface NativeScan {
   cancel(): void;
 }
 
+/** A short file, or a folder of few short files: see src/disk/small-tree.ts. */
+export interface NativeTree {
+  /** Its path on disk, without links; empty for a file. */
+  folder: string;
+  /** The path of each file from the root, as components that each end with a zero character; one more ends the path. */
+  paths: string;
+  /** Bytes, and the times of the last changes of content and status in milliseconds since 1970, of each file. */
+  numbers: number[];
+  /** The content of the files, one after the other. */
+  bytes: Uint8Array;
+}
+
 /** How the addon lays out the pad files of a v1 list: see `PaddingOptions`. */
 export interface NativePadding {
   pieceLength: number;
   tailPad: boolean;
-  uniqueNames: boolean;
+  names: PadNames;
 }
 
 /** The request of a hash job as the addon takes it. */
@@ -126,8 +139,10 @@ export interface DecodedFiles {
   pathUnits: number;
   /** Whether any file but a pad file has attributes. */
   hasAttributes: boolean;
-  /** List: whether any pad file has a name of its own. */
-  hasUniquePads: boolean;
+  /** List: whether the name of any pad file ends with a number of its own. */
+  hasNumberedPads: boolean;
+  /** List: whether that of any does not. */
+  hasPlainPads: boolean;
   /** The paths of the files without pad files, like all that follows. */
   paths: PathColumn;
   lengths: Float64Array;
@@ -150,19 +165,18 @@ export interface Addon {
   readonly active: { readonly sha1: string; readonly sha256: string };
   readonly HashJob: new (request: NativeHashRequest) => HashJob;
   /**
-   * Reads a file of 1 to `maxBytes` bytes on a thread of its own. Null for anything else. `bytes` are its hashes as in {@link hashBytes},
-   * or its content if there is no version.
+   * Reads a file of 1 to `maxBytes` bytes, or a folder with up to `maxFiles` of them, on a thread of its own. Null for anything else. Not on
+   * Windows.
    *
    * @param root The folder that the path is relative to, without following links in it; empty for any path, through links.
    */
-  readonly ShortFile: new (
+  readonly SmallTree?: new (
     root: string,
     path: string,
     maxBytes: number,
-    version: HashRequest['version'] | null,
-    pieceLength: number,
+    maxFiles: number,
   ) => {
-    readonly done: Promise<{ length: number; mtimeMs: number; ctimeMs: number; bytes: Uint8Array } | null>;
+    readonly done: Promise<NativeTree | null>;
     cancel(): void;
   };
   /** Lists folders on threads of its own. Follows no link. */

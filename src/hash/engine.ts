@@ -138,12 +138,6 @@ export const MAX_SHORT = 64 * 2 ** 10;
 export interface ShortEngine {
   /** Hashes bytes while the caller waits. They must not be shared with another thread. */
   hash(data: Uint8Array, version: HashRequest['version'], pieceLength: number): Digests;
-  /** Reads and hashes a file in one step. Null for anything but a short file that did not change meanwhile, and after `cancel`. */
-  hashFile(
-    place: ShortPath,
-    version: HashRequest['version'],
-    pieceLength: number,
-  ): { done: Promise<ShortFile | null>; cancel(): void };
 }
 
 /** Where a short file is. */
@@ -151,13 +145,6 @@ export interface ShortPath {
   /** The folder that the path is relative to, without following links in it; empty for any path, through links. */
   root: string;
   path: string;
-}
-
-/** A short file on disk, and its hashes. */
-export interface ShortFile {
-  /** Its bytes, and its times in milliseconds since 1970. */
-  file: { length: number; mtimeMs: number; ctimeMs: number };
-  digests: Digests;
 }
 
 /** Marks an engine as one of this package, or of another copy of it, and freezes it: its digests are right, and nobody else holds or changes them. */

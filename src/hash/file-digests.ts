@@ -52,10 +52,7 @@ export class DigestTable {
   /** The same among the hashes of piece layers. */
   readonly #layers: Uint32Array;
 
-  /**
-   * @param lengths Bytes of each file. None is a pad file.
-   * @param packed The digests of all files. Default: none is known.
-   */
+  /** @param lengths Bytes of each file; none is a pad file. @param packed The digests of all files, if they are known. */
   constructor(lengths: ArrayLike<number>, format: Format, packed?: Digests) {
     const { version, pieceLength } = format;
     const { length: count } = lengths;
@@ -112,11 +109,7 @@ export class DigestTable {
     return indexes.subarray(0, count);
   }
 
-  /**
-   * Adds the digests of some files, packed in the order of their indexes.
-   *
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if an engine of the caller gave too few or too many
-   */
+  /** Adds packed digests of some files. Throws `ERR_INVALID_ARGUMENT` if an engine of the caller gave too few or too many. */
   add(indexes: Uint32Array, digests: Digests): void {
     const { v1, v2 } = this.packed;
     const lengths = Float64Array.from(indexes, (index) => this.lengths[index] as number);
@@ -137,11 +130,7 @@ interface SegmentShape {
   segmentSize: number;
 }
 
-/**
- * Joins the v2 digests of a file's segments to those of the file (BEP 52).
- *
- * @param sizes The bytes of each segment.
- */
+/** Joins the v2 digests of a file's segments to those of the file (BEP 52). @param sizes The bytes of each segment. */
 export function joinTrees(
   segments: readonly TreeDigests[],
   sizes: readonly number[],

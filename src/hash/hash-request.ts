@@ -99,11 +99,7 @@ export const RESOURCES: OptionStructs<ResourceOptions> = {
   memoryLimit: Unchecked,
 };
 
-/**
- * Checks resources and fills in defaults. The default read size lets all threads have their buffers within the memory limit.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
- */
+/** Checks resources and fills in defaults: the buffers of all threads fit into the memory limit. Throws `ERR_INVALID_ARGUMENT`. */
 export function checkedResources(
   { threads = 1, readSize, memoryLimit }: ResourceOptions,
   version: HashRequest['version'],

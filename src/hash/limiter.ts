@@ -143,20 +143,12 @@ export class Slot {
     return this.#limiter.indexOf(this.#start);
   }
 
-  /**
-   * Waits for the slot.
-   *
-   * @throws {AbortError} when the signal fires first
-   */
+  /** Waits for the slot. Throws {@link AbortError} when the signal fires first. */
   async acquire(): Promise<void> {
     if (!this.tryAcquire()) await this.#wait();
   }
 
-  /**
-   * Takes a slot if one is free.
-   *
-   * @throws {AbortError} when the signal has fired
-   */
+  /** Takes a slot if one is free. Throws {@link AbortError} when the signal has fired. */
   tryAcquire(): boolean {
     throwIfAborted(this.#signal);
     if (this.#limiter.take()) this.#hold();

@@ -91,16 +91,6 @@ function shortEngine(addon: Addon): ShortEngine {
       hashedHere.bytes += data.length;
       return unpacked(out, version, data.length, pieceLength);
     },
-    hashFile({ root, path }, version, pieceLength) {
-      const job = withKernelError(() => new addon.ShortFile(root, path, MAX_SHORT, version, pieceLength));
-      const done = job.done.then((found) => {
-        if (!found) return null;
-        const { bytes, ...file } = found;
-        hashedHere.bytes += file.length;
-        return { file, digests: unpacked(bytes, version, file.length, pieceLength) };
-      });
-      return { done, cancel: () => job.cancel() };
-    },
   };
 }
 

@@ -12,11 +12,7 @@ export function withinSecond(time: bigint): { ms: number; ns: number } {
 /** Deno's own functions give times in whole milliseconds. The addon gives them in nanoseconds. */
 const WHOLE_MILLISECONDS = 'deno' in process.versions;
 
-/**
- * Whether a time of a file from `stat` is the planned one, which may come from the addon. Both are in milliseconds.
- *
- * @param whole Whether `stat` leaves out the fraction.
- */
+/** Whether a time from `stat` is the planned one, which may come from the addon. @param whole Whether `stat` leaves out the fraction. */
 export function isSameTime(time: number, planned: number, whole = WHOLE_MILLISECONDS): boolean {
   return time === planned || (whole && time === Math.floor(planned));
 }

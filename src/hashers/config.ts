@@ -13,7 +13,8 @@ import { coded, maybe, RootPath } from '../model/primitives.ts';
 const paths: Struct<readonly string[], null> = define('paths', (value, { path: at }) => {
   if (!Array.isArray(value) || value.length === 0) return `expected at least one path, got ${shown(value)}`;
   const all = new Set<unknown>();
-  return value.flatMap((name: unknown, index) => {
+  // A hole of the list is no path either.
+  return Array.from<unknown>(value).flatMap((name, index) => {
     const problem = pathProblem(name) ?? (all.has(name) ? 'a duplicate path' : null);
     all.add(name);
     const message = `expected a relative path, got ${problem}: ${shown(name)}`;

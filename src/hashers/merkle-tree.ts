@@ -175,11 +175,7 @@ function leavesOf(list: HashList, { nBlocks }: MerkleTreeShape): HashList {
   return unpadded(list, nBlocks, 'leaf hashes', () => zeroRoot(1));
 }
 
-/**
- * Removes the padding after the hashes, if there is any.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if the number of hashes does not match the shape
- */
+/** Removes the padding after the hashes, if any. Throws `ERR_INVALID_ARGUMENT` if their number does not match the shape. */
 function unpadded(list: HashList, count: number, name: string, padding: () => Uint8Array): HashList {
   if (list.length === count) return list;
   const pad = list.length > count ? padding() : null;

@@ -56,7 +56,12 @@ export const Hash: Struct<Hash, FieldStructs<Hash>> = refine(
   (hash) => hashProblem(hash) ?? true,
 );
 
-const HASH_SIZES = { block: 32, v1_piece: 20, v2_piece: 32 } as const;
+/** Bytes of a hash by its type: SHA-1 for a v1 piece, else SHA-256. */
+export const HASH_SIZES: Readonly<Record<'block' | 'v2_piece', 32> & Record<'v1_piece', 20>> = {
+  block: 32,
+  v1_piece: 20,
+  v2_piece: 32,
+} as const;
 
 /** Returns the problem of a hash, or null. It uses no struct, because there may be millions of hashes. */
 export function hashProblem(value: unknown): string | null {

@@ -70,10 +70,7 @@ export class Pieces {
     this.#paddedLength = paddedLength;
   }
 
-  /**
-   * @param place The index of the file.
-   * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a file before the last one
-   */
+  /** @param place The index of the file. Throws `ERR_INVALID_ARGUMENT` for a file before the last one. */
   take({ path, chunk }: Chunk, place: number): HashUnit[] {
     if (place < this.#place) {
       const message = `files must come in order: ${path} comes before ${this.#paths[this.#place]}`;

@@ -1,5 +1,7 @@
 /** The hasher of v2 torrents. */
+import path from 'node:path';
 import type { ScannedFile } from '../disk/scan.ts';
+import { checkedPath } from '../errors/guard.ts';
 import { layerCount } from '../hash/hash-request.ts';
 import { toRequestedFile } from '../hash/make-requested-files.ts';
 import { BLOCK_SIZE } from '../layout/piece-length.ts';
@@ -7,7 +9,7 @@ import type { HashList } from '../model/hash-list.ts';
 import { copyOf } from '../platform/node.ts';
 import { ChunkSplitter } from './chunk-splitter.ts';
 import type { HasherConfig } from './config.ts';
-import { HasherBase, type HasherRequest, type HashUnit } from './hasher-base.ts';
+import { HasherBase, type HasherRequest, type HashUnit, type ProcessOptions } from './hasher-base.ts';
 import { getRootHash, hashPieces, hashRoot, MerkleTree, MerkleTreeShape } from './merkle-tree.ts';
 import type { Chunk, Hash } from './records.ts';
 
@@ -58,6 +60,29 @@ export class V2Hasher extends HasherBase {
    */
   finishTrees(leafHashes: readonly Hash[]): MerkleTree[] {
     return finishTrees(leafHashes, this);
+  }
+
+  /**
+   * Hashes a file on disk into its Merkle tree: the pieces root, the piece layer and the leaves.
+   *
+   * @example
+   * ```ts
+   * import { V2Hasher } from 'metainfo';
+   *
+   * const { rootHash, pieceHashes } = await V2Hasher.hashFile('film.mkv', 2 ** 20);
+   * console.log(rootHash?.length, pieceHashes?.length); // 32 3
+   * ```
+   *
+   * @param file The path or `file:` URL of the file. Its name is the path of the tree.
+   * @param pieceLength Bytes: a power of two of at least 16 KiB.
+   * @throws as the constructor and {@link HasherBase.process}
+   */
+  static async hashFile(file: string | URL, pieceLength: number, options?: ProcessOptions): Promise<MerkleTree> {
+    const { dir: pathRoot, base: name } = path.parse(path.resolve(checkedPath(file)));
+    const hasher = new V2Hasher({ paths: [name], pathRoot, pieceLength });
+    const [tree] = hasher.finishTrees(await hasher.process(options));
+    // An empty file has no blocks.
+    return tree ?? new MerkleTree(name, [], new MerkleTreeShape({ fileSize: 0, pieceLength }));
   }
 
   /**

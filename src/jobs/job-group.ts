@@ -43,11 +43,7 @@ export class JobGroup {
     return this.#stop.signal;
   }
 
-  /**
-   * Hashes a request.
-   *
-   * @param nameOf The name of a file of the request, for {@link progress}. Without it, the hash job names no file.
-   */
+  /** Hashes a request. @param nameOf The name of a file, for {@link progress}. Without it, the hash job names no file. */
   run(request: HashRequest, nameOf?: (fileIndex: number) => string): Promise<Digests> {
     return this.track(this.#run(request, nameOf));
   }

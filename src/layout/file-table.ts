@@ -177,11 +177,7 @@ export function pathsAt(column: PathColumn, first: number, end: number): string[
   });
 }
 
-/**
- * A column of paths, whose components have zero characters between them.
- *
- * @throws {MetainfoError} `ERR_TOO_LARGE`
- */
+/** A column of paths, with zero characters between their components. Throws `ERR_TOO_LARGE`. */
 export function pathColumn(paths: readonly string[]): PathColumn {
   const text = paths.join('');
   const isUtf8 = text.isWellFormed();
@@ -194,11 +190,7 @@ export function pathColumn(paths: readonly string[]): PathColumn {
   return { bytes: nameBytes(text), ends: Uint32Array.from(ends) };
 }
 
-/**
- * A column holds the ends of its paths in 32 bits.
- *
- * @throws {MetainfoError} `ERR_TOO_LARGE`
- */
+/** Throws `ERR_TOO_LARGE`: a column holds the ends of its paths in 32 bits. */
 export function requireColumnFits(bytes: number): void {
   if (bytes < 2 ** 32) return;
   throw new MetainfoError('ERR_TOO_LARGE', 'The paths of all files together are longer than 4 GiB: add fewer files.');

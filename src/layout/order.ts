@@ -1,6 +1,6 @@
 /** The orders of files in v1 and v2 torrents; `native/core/table/path_order.cc` has them for many files. */
 import { compareUtf8 } from '../bencode/value.ts';
-import { checkArgument, expected } from '../errors/guard.ts';
+import { checkArgument, expected, isListOf } from '../errors/guard.ts';
 
 /** A path as its components, from the root of the torrent. */
 export type PathParts = readonly string[];
@@ -35,9 +35,9 @@ const Files = expected<readonly Pathed[]>('a list of paths, or of files whose pa
   const isPathed = (file: unknown) => {
     if (typeof file === 'string') return true;
     const path = (file as Partial<{ path: unknown }> | null)?.path;
-    return Array.isArray(path) && path.every((part) => typeof part === 'string');
+    return isListOf(path, (part) => typeof part === 'string');
   };
-  return Array.isArray(value) && value.every(isPathed);
+  return isListOf(value, isPathed);
 });
 
 function partsOf(file: Pathed): PathParts {

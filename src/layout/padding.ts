@@ -1,6 +1,15 @@
 /** Pad files (BEP 47): recognizing, checking and adding them; `native/core/table/file_encoder.cc` adds them for many files. */
 import type { Struct } from 'superstruct';
-import { checkArgument, checkOptions, expected, Flag, isSize, type OptionStructs, oneOf } from '../errors/guard.ts';
+import {
+  checkArgument,
+  checkOptions,
+  expected,
+  Flag,
+  isListOf,
+  isSize,
+  type OptionStructs,
+  oneOf,
+} from '../errors/guard.ts';
 import { checkPieceLength } from './piece-length.ts';
 
 /** An entry of a v1 file list, with the fields that padding depends on. */
@@ -42,21 +51,19 @@ export function isNamedLikePad(path: readonly string[]): boolean {
 }
 
 /**
- * Returns a test for the pad files of a decoded v1 list. They have the `p` flag. In a list without any `attr`, a file with
- * BitComet's name that ends at the end of a piece is a pad file too: the name alone is not enough, as a real file may have it.
+ * Returns a test for the pad files of a decoded v1 list. They have the `p` flag. A file without `attr`, with BitComet's name, that ends at
+ * the end of a piece is a pad file too: the name alone is not enough, as a real file may have it.
  */
 export function padsIn<T extends PaddedFile>(files: readonly T[], pieceLength: number): (file: T) => boolean {
-  const named: T[] = [];
+  const named = new Set<T>();
   let offset = 0;
   for (const file of files) {
     const { attr, length, path } = file;
-    if (attr != null) return isPadFile;
     offset += length;
-    const fits = length > 0 && length < pieceLength;
-    if (fits && path[path.length - 1]?.startsWith(BITCOMET_PAD) && offset % pieceLength === 0) named.push(file);
+    const fits = attr == null && length > 0 && length < pieceLength;
+    if (fits && path.at(-1)?.startsWith(BITCOMET_PAD) && offset % pieceLength === 0) named.add(file);
   }
-  const pads = new Set(named);
-  return pads.size > 0 ? (file) => pads.has(file) : isPadFile;
+  return named.size > 0 ? (file) => named.has(file) || isPadFile(file) : isPadFile;
 }
 
 /** Returns the index of the first file with content that does not start at the start of a piece; -1 if there is none. */
@@ -86,11 +93,12 @@ export function firstMispadded(files: readonly PaddedFile[], pieceLength: number
 }
 
 /**
- * How pad files are named. `libtorrent` names them by length (`.pad/16383`), so pad files of equal length share a path. `unique`
- * adds a number (`.pad/16383.1`), so no path repeats. Both use another folder (`.pad_`) if the torrent has a file or folder `.pad`:
- * clients without pad files would overwrite its content with zeros.
+ * How pad files are named. `libtorrent` names them by length (`.pad/16383`), so pad files of equal length share a path, which
+ * Transmission 4.1.1 and later refuse. `auto` adds a number where such a name repeats (`.pad/16383.1`), and `unique` adds one to each name.
+ * All use another folder (`.pad_`) if the torrent has a file or folder `.pad`: clients without pad files would overwrite its content with
+ * zeros.
  */
-export type PadNames = 'libtorrent' | 'unique';
+export type PadNames = 'auto' | 'libtorrent' | 'unique';
 
 /** The options of {@link addPadfiles}. */
 export interface PaddingOptions {
@@ -102,22 +110,21 @@ export interface PaddingOptions {
    */
   tailPad?: boolean;
   /**
-   * `unique` makes names that never repeat; it changes the infohash.
+   * The infohash depends on them where names repeat.
    *
-   * @default 'libtorrent'
+   * @default 'auto'
    */
   padNames?: PadNames | undefined;
 }
 
 /** How a list is padded where the caller does not say. */
-export const PADDING_DEFAULTS = { tailPad: true, padNames: 'libtorrent' } as const satisfies PaddingOptions;
+export const PADDING_DEFAULTS = { tailPad: true, padNames: 'auto' } as const satisfies PaddingOptions;
 
 const File = expected<PaddedFile>('a file whose attr is a string, null or absent', () => false);
-const Files = expected<readonly PaddedFile[]>(
-  'a list of files with a length and a path',
-  (value) => Array.isArray(value) && value.every((file) => isSize(file?.length) && Array.isArray(file.path)),
+const Files = expected<readonly PaddedFile[]>('a list of files with a length and a path', (value) =>
+  isListOf(value, (file: PaddedFile | undefined) => isSize(file?.length) && Array.isArray(file?.path)),
 );
-export const PAD_NAMES: Struct<PadNames, null> = oneOf('libtorrent', 'unique');
+export const PAD_NAMES: Struct<PadNames, null> = oneOf('auto', 'libtorrent', 'unique');
 const PADDING: OptionStructs<PaddingOptions> = { tailPad: Flag, padNames: PAD_NAMES };
 
 /** Makes a pad file of `length` zeros (BEP 47). */
@@ -189,15 +196,40 @@ function padPaths(content: readonly PaddedFile[], padNames: PadNames): (length: 
   const counts = new Map<number, number>();
   return (length) => {
     if (padNames === 'libtorrent') return [folder, String(length)];
-    const count = (counts.get(length) ?? 0) + 1;
-    counts.set(length, count);
-    return [folder, `${length}.${count}`];
+    const before = counts.get(length) ?? 0;
+    counts.set(length, before + 1);
+    const number = padNames === 'unique' ? before + 1 : before;
+    return [folder, number === 0 ? String(length) : `${length}.${number}`];
   };
 }
 
-/** Returns how the pad files of a list are named; `libtorrent` if it has none. */
+/** Returns how the pad files of a list are named. */
 export function padNamesOf(files: readonly PaddedFile[]): PadNames {
-  const isUnique = ({ attr, path }: PaddedFile) =>
-    attr?.includes('p') && path.length === 2 && /^\.pad_*$/.test(path[0] ?? '') && /^\d+\.\d+$/.test(path[1] ?? '');
-  return files.some(isUnique) ? 'unique' : 'libtorrent';
+  const pads = files.filter(({ attr }) => attr?.includes('p'));
+  const isNumbered = ({ path }: PaddedFile) => /^\.pad_*\/\d+\.\d+$/.test(path.join('/'));
+  const hasNumbered = pads.some(isNumbered);
+  const hasPlain = !pads.every(isNumbered);
+  return padNamesBy({
+    hasNumbered,
+    hasPlain,
+    lengths: hasPlain && !hasNumbered ? pads.map(({ length }) => length) : [],
+  });
+}
+
+/**
+ * How pad files are named; `auto` where that names them in the same way, or if there are none.
+ *
+ * @param pads Whether any name has a number of its own, whether any has none, and if none has one, the lengths of all pad files.
+ */
+export function padNamesBy({
+  hasNumbered,
+  hasPlain,
+  lengths,
+}: {
+  hasNumbered: boolean;
+  hasPlain: boolean;
+  lengths: ArrayLike<number>;
+}): PadNames {
+  if (hasNumbered) return hasPlain ? 'auto' : 'unique';
+  return new Set(Array.from(lengths)).size < lengths.length ? 'libtorrent' : 'auto';
 }

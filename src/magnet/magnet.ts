@@ -6,6 +6,7 @@ import {
   checkOptions,
   expected,
   Given,
+  isListOf,
   List,
   type OptionStructs,
   oneOf,
@@ -128,11 +129,7 @@ class IssueList {
     return this.#listed.error.length > 0;
   }
 
-  /**
-   * The issues of a valid link.
-   *
-   * @throws {ValidationError} when there are errors
-   */
+  /** The issues of a valid link. Throws {@link ValidationError} when there are errors. */
   finish(): Issue[] {
     const { error, warning } = this.#listed;
     const issues = [...error, ...warning];
@@ -352,7 +349,7 @@ export function formatMagnet(magnet: Partial<Magnet>): string {
   });
 }
 
-const isStrings = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
+const isStrings = (value: unknown) => isListOf(value, (text) => typeof text === 'string');
 const Strings = orNull(expected<readonly string[]>('a list of strings', isStrings));
 const Name = orNull(Text);
 
@@ -368,7 +365,7 @@ export const MAGNET: OptionStructs<Partial<Magnet>> = {
   exactSources: Strings,
   peers: orNull(List),
   selectOnly: orNull(List),
-  extra: orNull(expected('a list of pairs of strings', (value) => Array.isArray(value) && value.every(isStrings))),
+  extra: orNull(expected('a list of pairs of strings', (value) => isListOf(value, isStrings))),
   warnings: Unchecked,
 };
 

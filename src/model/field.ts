@@ -65,10 +65,13 @@ export function decodeFields(map: BencodeMap, fields: object, issues: Issues): R
     issues.severity = severity;
     issues.lenient = lenient;
     if (decoded !== undefined) model[entry.property] = decoded;
+    // A copy of the model must make the same bytes.
+    if (typeof decoded === 'boolean' && value !== Number(decoded)) extra = new Map(extra).set(key, value);
   }
   if (extra) {
     model['extra'] = extra;
     for (const key of extra.keys()) {
+      if (known.has(key)) continue;
       const similar = nearest(key, known.keys());
       if (similar && !map.has(similar))
         issues.add('misspelled', [key], () => `an unknown key: did you mean ${similar}?`, 'warning');

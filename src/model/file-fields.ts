@@ -99,7 +99,7 @@ export function decodeFileList(value: BencodeValue, issues: Issues): FileItem[] 
 
 /** Reports an empty list of files. */
 export function checkCount(files: FileItem[] | undefined, issues: Issues): FileItem[] | undefined {
-  return files?.length === 0 ? issues.add('required', [], 'expected at least one file, got none') : files;
+  return files?.length === 0 ? issues.add('required', [], 'expected at least one file, got an empty list') : files;
 }
 
 /** Decodes a file of a v1 list. */

@@ -34,17 +34,20 @@ export const FileItem: Struct<FileItem, null> = withInput(
  * {@link FileItem}. One pass, because a struct for each element takes seconds for 100,000 files.
  */
 export const FileList: Struct<readonly FileItem[], null> = withInput(
-  define('files', (value) => {
+  define('files', (value, { path: at }) => {
     if (!Array.isArray(value)) return `expected a list of files, got ${shown(value)}`;
     if (value.length === 0) return 'expected at least one file, got an empty list';
-    for (const [index, file] of value.entries()) {
-      const problem = fileProblem(file);
-      if (problem) return `item ${index}: ${problem}`;
-    }
-    return true;
+    return failuresOfFiles(value, at);
   }),
   filesOf(FILE_ITEM),
 );
+
+function* failuresOfFiles(files: readonly unknown[], at: readonly (string | number)[]) {
+  for (const [index, file] of files.entries()) {
+    const message = fileProblem(file);
+    if (message) yield { path: [...at, index], message };
+  }
+}
 
 function fileProblem(file: unknown): string | null {
   const problem = entryProblem(file);

@@ -1,10 +1,9 @@
 /** The info dictionary models: structs of their fields, refined by the same rules that `Torrent.inspect` runs. */
-import { define, dynamic, type Infer, refine, type Struct } from 'superstruct';
+import { define, dynamic, type Infer, refine, Struct } from 'superstruct';
 import { checkArgument, oneOf } from '../errors/guard.ts';
 import { padsIn } from '../layout/padding.ts';
 import { INFO } from './codec.ts';
 import { infodictDiscriminator, type TorrentVersion } from './discriminator.ts';
-import { flattenTree } from './file-tree.ts';
 import {
   HYBRID_CREATE_FIELDS,
   HYBRID_FIELDS,
@@ -16,6 +15,7 @@ import {
 } from './info-fields.ts';
 import { fromInput, type InputContext, isDictionary, withInput } from './input.ts';
 import { Issues } from './issues.ts';
+import { flattenTree } from './lazy/flat-tree.ts';
 import { requireContext, type ValidationContext } from './profile.ts';
 import { duplicatePaths } from './rules/duplicate-paths.ts';
 import { v1V2FilesMatch } from './rules/hybrid.ts';
@@ -90,9 +90,20 @@ function refined<T, S>(
         ...propertyPath(path),
       ]),
     );
-  const nulls = { ...nullsOf(struct), ...(version !== 'v1' && { metaVersion: 2 }) };
+  const nulls = nullsOf(struct);
   const model = withInput(struct, (value, at) => (isDictionary(value) ? modelOf(value, nulls, at) : value));
-  return Object.entries(rules).reduce(add, model as Struct<T, S>);
+  const versioned = new Struct({
+    ...model,
+    coercer: (value, at) => withMetaVersion(model.coercer(value, at), version),
+  });
+  return Object.entries(rules).reduce(add, versioned as Struct<T, S>);
+}
+
+/** An absent meta version reads as 2. It is not enumerable, so that a copy of the model has the same keys on disk. */
+function withMetaVersion(model: unknown, version: TorrentVersion): unknown {
+  if (version !== 'v1' && isDictionary(model) && (model as { metaVersion?: unknown }).metaVersion == null)
+    Object.defineProperty(model, 'metaVersion', { value: 2, enumerable: false, writable: true, configurable: true });
+  return model;
 }
 
 /** Converts input of any form to properties. */
@@ -124,11 +135,7 @@ export function subjectOf(info: Subject['info'], version: TorrentVersion, contex
 
 const PROPERTIES: ReadonlyMap<string, string> = new Map(Object.entries(INFO).map(([name, { key }]) => [key, name]));
 
-/**
- * The failures of a rule, as superstruct expects them.
- *
- * @param pathOf Gives the path of an issue within the struct, with property names.
- */
+/** The failures of a rule, as superstruct expects them. @param pathOf Gives the path of an issue, with property names. */
 export function failuresOfRule(
   rule: Rule,
   subject: Subject,

@@ -2,9 +2,9 @@
 import { assign, is, nullable, optional, type Struct, type } from 'superstruct';
 import { Size } from '../errors/guard.ts';
 import { FileList } from './file-item.ts';
-import { FileTree } from './file-tree.ts';
 import { IN_INFO, READ, structsOf } from './keys.ts';
 import { Extra, hashList, maybe, sparse, Text, V1PieceLength, V2PieceLength, Whole } from './primitives.ts';
+import { TreeStruct } from './tree-struct.ts';
 
 const { name: _, ...otherKeys } = structsOf(IN_INFO, READ);
 
@@ -56,7 +56,7 @@ export const V2_BASE_FIELDS = assign(
     /** 2 (BEP 52). An absent meta version reads as 2. */
     metaVersion: maybe(Whole),
     /** The files with their pieces roots. */
-    fileTree: maybe(FileTree),
+    fileTree: maybe(TreeStruct),
   }),
 );
 
@@ -69,7 +69,7 @@ export const V2_FIELDS = assign(
     /** Bytes, a power of two of at least 16 KiB. */
     pieceLength: V2PieceLength,
     /** The files with their pieces roots. */
-    fileTree: FileTree,
+    fileTree: TreeStruct,
   }),
 );
 

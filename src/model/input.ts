@@ -10,7 +10,7 @@ import {
   toKey,
 } from '../bencode/value.ts';
 import { type Issue, shown } from '../errors/errors.ts';
-import { suggestName } from '../errors/guard.ts';
+import { isListOf, suggestName } from '../errors/guard.ts';
 import { hexText, isDate, isMap, isUint8Array, latin1Text, utf8Text } from '../platform/node.ts';
 import { type Field, keysOf } from './field.ts';
 import { HashList } from './hash-list.ts';
@@ -43,7 +43,7 @@ export function fromInput(
   const isDecoded = isMap(input) || Object.getPrototypeOf(input) === null;
   for (const [given, value] of entriesOf(input)) {
     const key = keyOf(given, isMap(input));
-    const property = Object.hasOwn(fields, key) ? key : known.get(key)?.property;
+    const property = known.get(key)?.property ?? (!isDecoded && Object.hasOwn(fields, key) ? key : undefined);
     // A misspelt key with undefined may stand for one that must have a value.
     if (value === undefined && (property !== undefined || [...own, 'extra'].includes(key))) continue;
     if (key === 'extra' && !isDecoded) {
@@ -55,6 +55,8 @@ export function fromInput(
       if (Object.hasOwn(model, property)) issues.add('alias', [...path, key], message);
       const { coerce } = (fields as Record<string, Field<unknown>>)[property] as Field<unknown>;
       model[property] = coerce ? coerce(value, { path: [...path, property], issues }) : value;
+      if (isDecoded && isSameFlag(model[property], value) && value !== 0 && value !== 1)
+        extra = new Map(extra).set(key, value as number);
     } else if (own.includes(key)) {
       model[key] = textsOf(value);
     } else {
@@ -68,7 +70,7 @@ export function fromInput(
   }
   for (const key of extra?.keys() ?? []) {
     const property = known.get(key)?.property;
-    if (property !== undefined && Object.hasOwn(model, property))
+    if (property !== undefined && Object.hasOwn(model, property) && !isSameFlag(model[property], extra?.get(key)))
       issues.add('alias', [...path, 'extra', key], `${property} is also given in extra: use only one`);
   }
   takeUtf8(model, 'name', 'nameUtf8');
@@ -110,8 +112,18 @@ export function isDictionary(value: unknown): value is object {
 export function keyOf(key: unknown, isMap: boolean): string {
   if (isUint8Array(key)) return latin1Text(key);
   const text = String(key);
+  return isMap && isLatin1(text) ? text : toKey(text);
+}
+
+/** Whether text has one character per byte. */
+export function isLatin1(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is what latin1 is
-  return isMap && /^[\u0000-\u00ff]*$/.test(text) ? text : toKey(text);
+  return /^[\u0000-\u00ff]*$/.test(text);
+}
+
+/** Whether a flag is what a model makes of a number, such as 2, that `extra` keeps. */
+export function isSameFlag(flag: unknown, number: unknown): boolean {
+  return typeof flag === 'boolean' && typeof number === 'number' && flag === (number !== 0);
 }
 
 /** Text of bytes that are UTF-8, also in lists and in lists of lists, which are copied. Returns any other value unchanged. */
@@ -209,15 +221,11 @@ function rootOf(key: unknown): unknown {
 /** Converts packed or listed hashes of one size to a HashList. Returns any other value unchanged. */
 export function hashesOf(value: unknown, hashSize: 20 | 32): unknown {
   const packed = isUint8Array(value) && value.length % hashSize === 0;
-  const listed = Array.isArray(value) && value.every((hash) => isUint8Array(hash) && hash.length === hashSize);
+  const listed = isListOf(value, (hash) => isUint8Array(hash) && hash.length === hashSize);
   return packed || listed ? new HashList(value as Uint8Array | Uint8Array[], hashSize) : value;
 }
 
-/**
- * Lets superstruct's `create` accept the input of callers. Errors that the conversion reports are failures of the struct.
- *
- * @param convert Returns what it does not convert unchanged, for the struct to check.
- */
+/** Lets `create` of superstruct accept input of callers. @param convert Returns what it does not convert unchanged. */
 export function withInput<T, S>(
   struct: Struct<T, S>,
   convert: (value: unknown, context: InputContext) => unknown,

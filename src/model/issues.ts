@@ -82,11 +82,7 @@ export class Issues {
     return this.#listed.error > 0;
   }
 
-  /**
-   * Adds an issue. Returns undefined, as a decoder does for a value that does not decode.
-   *
-   * @param below The path below the current one.
-   */
+  /** Adds an issue. Returns undefined, as a decoder does for a value that does not decode. @param below The path below the current one. */
   add(
     code: IssueCode,
     below: Lazy<BencodePath>,

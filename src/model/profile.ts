@@ -65,11 +65,7 @@ const SETTINGS: OptionStructs<ValidationContext> = {
   }),
 };
 
-/**
- * Checks a context and returns a copy. Unknown values are errors: a misspelt `strict` must not weaken the validation.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an invalid context
- */
+/** Checks a context and copies it. Throws `ERR_INVALID_ARGUMENT`: a misspelt `strict` must not weaken the validation. */
 export function requireContext(context: ValidationContext): ValidationContext {
   return checkOptions(context, SETTINGS, { name: 'context', example: "{ profile: 'strict' }" });
 }

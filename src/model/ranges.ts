@@ -98,11 +98,7 @@ export function displayPath(file: FileItem, singleName: string | null): string {
   return singleName ?? (file.pathUtf8 ?? file.path).join('/');
 }
 
-/**
- * The range of a v1 piece.
- *
- * @throws {MetainfoError} `ERR_OUT_OF_RANGE`
- */
+/** The range of a v1 piece. Throws `ERR_OUT_OF_RANGE`. */
 export function rangeOfV1Piece(
   pieceIdx: number,
   { name, info, offsets }: { name: string; info: InfoDictV1; offsets: V1FileOffsets },
@@ -140,11 +136,7 @@ interface V2Torrent {
   single: boolean;
 }
 
-/**
- * The range of a piece of one file.
- *
- * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_OUT_OF_RANGE`, `ERR_INVALID_ARGUMENT`
- */
+/** The range of a piece of one file. Throws `ERR_NOT_FOUND`, `ERR_OUT_OF_RANGE` or `ERR_INVALID_ARGUMENT`. */
 export function rangeOfV2Piece(
   path: string,
   pieceIdx: number,

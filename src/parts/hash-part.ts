@@ -45,12 +45,7 @@ export interface HashPartOptions extends ResourceOptions, WatchOptions, BeneathO
   engine?: Engine | undefined;
 }
 
-const HASH_PART: OptionStructs<HashPartOptions> = {
-  engine: AnyEngine,
-  ...PLACE,
-  ...RESOURCES,
-  ...WATCH,
-};
+const HASH_PART: OptionStructs<HashPartOptions> = { engine: AnyEngine, ...PLACE, ...RESOURCES, ...WATCH };
 
 /**
  * Hashes one part of a plan.
@@ -179,7 +174,6 @@ async function filesOf(plan: CheckedPlan, index: number, options: Checked<HashPa
   return found as LaidOutFile[];
 }
 
-/** The layout of a part: that of a torrent with its shares of files. */
 function partLayout(plan: CheckedPlan, index: number, files: readonly LaidOutFile[]): TorrentLayout {
   const { version, pieceLength, paddedFiles, lengths } = plan;
   return {

@@ -67,14 +67,8 @@ export interface JoinPartsOptions extends BeneathOptions {
   signal?: AbortSignal | undefined;
 }
 
-const JOIN_PARTS: OptionStructs<JoinPartsOptions> = {
-  ...PLACE,
-  recheck: Flag,
-  outputPath: Path,
-  signal: Signal,
-};
+const JOIN_PARTS: OptionStructs<JoinPartsOptions> = { ...PLACE, recheck: Flag, outputPath: Path, signal: Signal };
 
-/** Parts that are fetched at once. */
 const PARTS_AT_ONCE = 16;
 
 /**
@@ -132,7 +126,7 @@ async function join(
   return torrent as TorrentOf<TorrentVersion>;
 }
 
-/** @throws {MetainfoError} `ERR_OUTPUT_IS_INPUT` for an output that is a file of the plan */
+/** Throws `ERR_OUTPUT_IS_INPUT` for an output that is a file of the plan. */
 async function requireNotPlanned(
   output: string,
   { root, files }: CheckedPlan,
@@ -147,7 +141,6 @@ async function requireNotPlanned(
   await requireNoInput(output, { withLength });
 }
 
-/** Fetches all parts, and puts their digests where they belong. */
 async function fetchParts(plan: CheckedPlan, get: GetPart, signal: AbortSignal | undefined): Promise<JoinedDigests> {
   const { id, parts } = plan;
   const joined = new JoinedDigests(plan);
@@ -181,19 +174,13 @@ function throwParts(damaged: PartError[], missing: number[], count: number): voi
   }
   if (missing.length === 0) return;
   missing.sort(order);
-  const which = missing.length === 1 ? `Part ${missing[0]} is` : `${missing.length} of ${count} parts are`;
-  const list = missing.length === 1 ? '' : ` (${listed(missing)})`;
-  throw new PartError(
-    'ERR_PART_MISSING',
-    `${which} missing${list}: hash ${missing.length === 1 ? 'it' : 'them'}, then join again.`,
-    missing,
-  );
+  const all = `${missing.length} of ${count} parts are missing (${listed(missing)}): hash them`;
+  const message = missing.length === 1 ? `Part ${missing[0]} is missing: hash it` : all;
+  throw new PartError('ERR_PART_MISSING', `${message}, then join again.`, missing);
 }
 
-/** The most indexes that a message lists. */
 const MAX_LISTED = 10;
 
-/** Indexes for a message. */
 function listed(indexes: readonly number[]): string {
   const more = indexes.length > MAX_LISTED ? ` and ${indexes.length - MAX_LISTED} more` : '';
   return `${indexes.slice(0, MAX_LISTED).join(', ')}${more}`;

@@ -15,7 +15,6 @@ export class JoinedDigests {
   /** Where the layer of each file begins, in bytes, and where the last one ends. */
   readonly #layerStarts: Float64Array;
 
-  /** Makes room for the digests of a plan. */
   constructor(split: SplitPlan) {
     const { version, parts, lengths, pieceLength } = split;
     this.#split = split;

@@ -1,6 +1,6 @@
 /** Part stores in S3 and on web servers. Loads the code for them when it is needed. */
 
-import { checkOptions, invalidArgument } from '../errors/guard.ts';
+import { checkArgument, checkOptions, invalidArgument, Text } from '../errors/guard.ts';
 import { parseS3Url, S3, type S3Options } from '../sources/s3-file.ts';
 import { PATIENCE } from '../sources/web-retries.ts';
 import { parseWebUrl } from '../sources/web-url.ts';
@@ -37,9 +37,10 @@ export function s3Store(url: string, options: S3Options = {}): PartStore {
   };
   return {
     ...storeWith((key) => targetOf(`${start}${key}`)),
-    list: async function* () {
+    list: async function* (planId, name) {
       const { listBucket } = await import('./remote-objects.ts');
-      yield* listBucket(await targetOf(''), start);
+      const below = planId === undefined ? '' : name === undefined ? `${planId}/` : partKey(planId, name);
+      yield* listBucket(await targetOf(''), start, below);
     },
   };
 }
@@ -82,7 +83,7 @@ export interface WebStoreOptions {
  */
 export function webStore(url: string | URL, options: WebStoreOptions = {}): PartStore {
   const checked = checkOptions(options, PATIENCE, { example: '{ retries: 2 }' });
-  const text = url instanceof URL ? url.href : url;
+  const text = url instanceof URL ? url.href : checkArgument('url', url, Text);
   // The URL may be a password.
   const below = /^https?:/i.test(text) ? urlBelow(text, ['x']) : null;
   if (below === null)

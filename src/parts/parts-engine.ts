@@ -20,7 +20,7 @@ import {
 } from '../hash/hash-request.ts';
 import { compareBytes, utf8Bytes, utf8Text } from '../platform/node.ts';
 import { JoinedDigests } from './joined-digests.ts';
-import { newPlan, noFiles, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
+import { type NewPlan, newPlan, noFiles, type PartsPlan, type PlanFiles, type SplitPlan } from './plan.ts';
 import { payloadBytes, payloadOf, unsealed } from './sealed-part.ts';
 import { Count, PartSize, rangesOf } from './split-into-parts.ts';
 
@@ -138,17 +138,17 @@ function realRootSync(root: string): string {
   }
 }
 
-interface PartsJobOptions extends Pick<PartsEngineOptions, 'run' | 'remoteRoot' | 'nonce'> {
+interface PartsJobOptions extends Pick<PartsEngineOptions, 'run' | 'nonce'>, Pick<NewPlan, 'root' | 'partSize'> {
   concurrency: number;
-  root: string;
-  partSize: number | 'auto';
+  remoteRoot: string | undefined;
   /** The engine for content in memory. */
   local: Engine;
 }
 
-/** Starts a hash job whose parts run elsewhere. */
+type Request = HashRequest & { files: readonly RequestedFile[] };
+
 function startParts(
-  request: HashRequest & { files: readonly RequestedFile[] },
+  request: Request,
   { root, remoteRoot = root, partSize, concurrency, run, nonce, local }: PartsJobOptions,
 ): HashJob {
   const { version, pieceLength, paddedFiles = 0 } = request;
@@ -209,7 +209,7 @@ function startParts(
 /** The path of content in memory. Its parts never leave this process. */
 const IN_MEMORY = '(in memory)';
 
-/** @throws {MetainfoError} `ERR_PATH_OUTSIDE` for a file that is not below the root */
+/** The files of a plan. Throws `ERR_PATH_OUTSIDE` for a file that is not below the root. */
 function filesOf(requested: readonly RequestedFile[], root: string): PlanFiles {
   const columns = noFiles();
   for (const [index, file] of requested.entries()) {
@@ -234,11 +234,7 @@ function relativePath(file: string | Uint8Array, root: string): string {
 }
 
 /** Starts to hash the parts with content in memory: their jobs by the index of the part. */
-function startInMemory(
-  request: HashRequest & { files: readonly RequestedFile[] },
-  split: SplitPlan,
-  local: Engine,
-): Map<number, HashJob> {
+function startInMemory(request: Request, split: SplitPlan, local: Engine): Map<number, HashJob> {
   const { files, threads, version, paddedFiles = 0 } = request;
   const jobs = new Map<number, HashJob>();
   if (!files.some(({ data }) => data)) return jobs;

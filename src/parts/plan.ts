@@ -109,12 +109,7 @@ export interface SplitPlan extends Pick<PartsPlan, 'version' | 'pieceLength' | '
   parts: PartTable;
 }
 
-/**
- * Splits the files of a plan into parts.
- *
- * @param most The most parts.
- * @throws {MetainfoError} `ERR_TOO_LARGE`
- */
+/** Splits the files of a plan into parts, at most `most`. Throws `ERR_TOO_LARGE`. */
 export function splitPlan(plan: Omit<SplitPlan, 'lengths' | 'parts'> & { partSize: number }, most?: number): SplitPlan {
   const { version, pieceLength, paddedFiles, partSize, files } = plan;
   const lengths = lengthsOf(plan);
@@ -132,19 +127,8 @@ export interface NewPlan extends Omit<PartsPlan, 'format' | 'id' | 'nonce' | 'pa
   partSize: number | 'auto';
 }
 
-/**
- * Makes a plan: splits it at once, and computes its id.
- *
- * @param workers For the part size `auto`: about how many workers hash it.
- * @throws {MetainfoError} `ERR_TOO_LARGE` for more files, pieces or parts than a plan may have
- */
-export function newPlan(
-  fields: NewPlan,
-  workers?: number | undefined,
-): {
-  split: SplitPlan;
-  plan: Promise<PartsPlan>;
-} {
+/** Makes a plan for about so many workers: splits it at once, and computes its id. Throws `ERR_TOO_LARGE`. */
+export function newPlan(fields: NewPlan, workers?: number): { split: SplitPlan; plan: Promise<PartsPlan> } {
   const { version, pieceLength, paddedFiles, files, partSize: given } = fields;
   const size = given === 'auto' ? autoPartSize({ pieceLength, lengths: lengthsOf(fields), workers }) : given;
   const partSize = wholePartSize(size, pieceLength);
@@ -176,7 +160,6 @@ export async function withId(plan: PartsPlan): Promise<PartsPlan> {
   return { format, id: hash.update('}').digest('hex'), ...head, files };
 }
 
-/** Rows of a column in one piece of JSON text. */
 const ROWS_AT_ONCE = 4096;
 
 /** The JSON text of columns in pieces: that of many files takes a while. */

@@ -32,7 +32,6 @@ export interface ObjectFile {
 /** Opens an object of a plan on this machine: an object store, a web server. */
 export type OpenObject = (file: ObjectFile) => RangeReader | Promise<RangeReader>;
 
-/** Where the content of a plan is on this machine. */
 interface PlaceOptions extends BeneathOptions {
   root?: string | URL | undefined;
   open?: OpenObject | undefined;
@@ -45,12 +44,7 @@ export const PLACE: OptionStructs<PlaceOptions> = { root: Path, beneath: Path, o
 /** Objects that are opened at once: each takes a request. */
 const OPENED_AT_ONCE = 16;
 
-/**
- * @internal Opens the objects among files of a plan, after a check that all of them are as they were planned. `root` is where the others
- * are, if there are any.
- *
- * @throws {MetainfoError} `ERR_FILE_CHANGED`, and the errors of {@link realRoot}, {@link openObject} and the system
- */
+/** @internal Requires that files are as they were planned, and opens the objects among them. `root` is where the others are. */
 export async function openPlanned(
   { files, root: planned }: CheckedPlan,
   indexes: readonly number[],
@@ -87,14 +81,9 @@ export function diskPathOf({ path: paths, diskPath }: PlanFiles, index: number, 
   return below === '' ? root : path.join(root, below);
 }
 
-/** Files whose status is asked for at once. */
 const FILES_PER_STAT = 4096;
 
-/**
- * Requires that files on disk are as they were planned. One error reports all of those that are not.
- *
- * @throws {MetainfoError} `ERR_FILE_CHANGED`; `ERR_READ` and others for files whose status cannot be read
- */
+/** Requires that files on disk are as they were planned. One error reports all of those that are not. */
 async function requireUnchanged(
   files: PlanFiles,
   indexes: readonly number[],
@@ -104,13 +93,11 @@ async function requireUnchanged(
   const folders = new Set<string>();
   for (let first = 0; first < indexes.length; first += FILES_PER_STAT) {
     throwIfAborted(signal);
-    const some = indexes.slice(first, first + FILES_PER_STAT).map((index) => ({
-      index,
-      real: diskPathOf(files, index, root),
-    }));
+    const chunk = indexes.slice(first, first + FILES_PER_STAT);
+    const some = chunk.map((index) => ({ index, real: diskPathOf(files, index, root) }));
     const numbers = await untilAbort(signal, statFiles(some));
     for (const [i, { index, real }] of some.entries()) {
-      const error = changeOf(numbers.subarray(i * STAT_NUMBERS), files, { index, path: real });
+      const error = changeOf(numbers.subarray(i * STAT_NUMBERS), files, index, real);
       // A file with the planned times is the planned file. Any other answer could be about a file outside the root.
       const isUnproven = error !== null || files.mtimeMs[index] === null || files.ctimeMs[index] === null;
       if (isUnproven && (await leadsOut(real, root, folders)))
@@ -127,11 +114,7 @@ async function requireUnchanged(
   throw new MetainfoError(code, code === 'ERR_FILE_CHANGED' ? `${message} ${ADVICE}` : message, { path: file });
 }
 
-/**
- * Whether a symlink on the way from the root to a file leads out of the root, or nowhere.
- *
- * @param folders Takes the folders that are no links, so that the files of a folder look at it once.
- */
+/** Whether a symlink from the root to a file leads out, or nowhere. `folders` takes those that are no links: each is seen once. */
 async function leadsOut(file: string, root: string, folders: Set<string>): Promise<boolean> {
   let place = root;
   for (const name of path.relative(root, file).split(path.sep)) {
@@ -147,15 +130,11 @@ async function leadsOut(file: string, root: string, folders: Set<string>): Promi
   return false;
 }
 
-/** The problems that a message lists. */
 const MAX_LISTED = 10;
 const ADVICE = 'Make a new plan.';
 
-function changeOf(
-  numbers: Float64Array,
-  { length, mtimeMs, ctimeMs, shares }: PlanFiles,
-  { index, path: file }: { index: number; path: string },
-): MetainfoError | null {
+function changeOf(numbers: Float64Array, files: PlanFiles, index: number, file: string): MetainfoError | null {
+  const { length, mtimeMs, ctimeMs, shares } = files;
   const [errno = 0, , size = 0, mtime = 0, ctime = 0] = numbers;
   if (errno === ENOENT || errno === ENOTDIR) return changed(file, 'it was deleted');
   if (errno !== 0)
@@ -175,11 +154,7 @@ function changed(file: string, how: string): MetainfoError {
   return new MetainfoError('ERR_FILE_CHANGED', `${file} changed after it was planned: ${how}.`, { path: file });
 }
 
-/**
- * Opens an object of a plan.
- *
- * @throws {MetainfoError} `ERR_FILE_CHANGED` if it is not the object that was planned; `ERR_INVALID_ARGUMENT` without `open`
- */
+/** Opens an object of a plan. Throws `ERR_FILE_CHANGED` if it is another one; `ERR_INVALID_ARGUMENT` without `open`. */
 async function openObject(
   { path: paths, length, objects }: PlanFiles,
   index: number,

@@ -50,11 +50,7 @@ export interface CheckedPlan extends SplitPlan {
 /** Plans that were checked. A plan that its owner changes later is used as it was. */
 const checked = new WeakMap<object, Promise<CheckedPlan>>();
 
-/**
- * @internal Checks a plan. The same object is checked once.
- *
- * @throws {MetainfoError} `ERR_PLAN`
- */
+/** @internal Checks a plan: the same object once. Throws `ERR_PLAN`. */
 export function checkedPlan(given: PartsPlan): Promise<CheckedPlan> {
   if (typeof given !== 'object' || given === null) throw planError(`it is ${shown(given)}`);
   let found = checked.get(given);
@@ -127,7 +123,6 @@ function hasMoreValues(text: Uint8Array, most: number): boolean {
   return values > most;
 }
 
-/** The error of a plan that cannot be used. */
 function planError(why: string): MetainfoError {
   return new MetainfoError('ERR_PLAN', `The plan cannot be used: ${why}. Make a new plan.`);
 }
@@ -341,10 +336,8 @@ function tableOf(
     const lengths = Float64Array.from(length);
     const column = pathColumn(paths.map((each) => each.replaceAll('/', '\0')));
     const times = new Float64Array(length.length).fill(Number.NaN);
-    return new FileTable({
-      root: '',
-      columns: { paths: column, lengths, mtimes: times, ctimes: times, diskPaths: null },
-    });
+    const columns = { paths: column, lengths, mtimes: times, ctimes: times, diskPaths: null };
+    return new FileTable({ root: '', columns });
   }
   const rows = paths.map((each, i) => ({
     path: isSingleFile ? [each] : each.split('/'),

@@ -18,7 +18,6 @@ export function webTarget(where: Pick<WebTarget, 'href' | 'authorization'>, opti
 }
 
 const MISSING = [404, 410];
-/** The statuses of servers without a method. */
 const NO_METHOD = [405, 501];
 
 function refusalOf(target: Pick<WebTarget, 'href'>, answer: WebAnswer): Refused | null {
@@ -69,20 +68,39 @@ const MIN_KEYS = 10;
 /** A page of a listing: all keys, the objects that are ours, and the token of the next page, if there is one. */
 type Page = { keys: string[]; objects: StoredObject[]; next: string | null };
 
-/**
- * Lists the objects of a bucket whose keys begin with a prefix.
- *
- * @param bucket The target for the bucket.
- * @throws {MetainfoError} `ERR_HTTP`, also if the list does not come to an end
- */
-export async function* listBucket(bucket: WebTarget, prefix: string): AsyncGenerator<StoredObject> {
+/** Keys of a full page. */
+const FULL_PAGE = 1000;
+
+/** Lists the objects of a bucket below two prefixes: after a full page by the first digits of plans, at once. Throws `ERR_HTTP`. */
+export async function* listBucket(bucket: WebTarget, prefix: string, below: string): AsyncGenerator<StoredObject> {
+  const first = await listPage(bucket, prefix, { below, token: null });
+  if (first.next === null || below !== '' || first.keys.length < FULL_PAGE) {
+    for await (const objects of listPages(bucket, prefix, { below, first })) yield* objects;
+    return;
+  }
+  const lists = [...'0123456789abcdef'].map((digit) => listPages(bucket, prefix, { below: digit }));
+  const next = (list: (typeof lists)[number]) => list.next().then((page) => ({ list, page }));
+  const running = new Map(lists.map((list) => [list, next(list)]));
+  while (running.size > 0) {
+    const { list, page } = await Promise.race(running.values());
+    if (page.done) running.delete(list);
+    else running.set(list, next(list));
+    yield* page.value ?? [];
+  }
+}
+
+async function* listPages(
+  bucket: WebTarget,
+  prefix: string,
+  { below, first }: { below: string; first?: Page },
+): AsyncGenerator<StoredObject[]> {
   // Comparing each page with the last one whose number is a power of two finds every cycle, however long it is.
   let earlier: Page | null = null;
   let keys = 0;
   for (let pages = 1, token: string | null = null; ; pages += 1) {
-    const page: Page = await listPage(bucket, prefix, token);
+    const page: Page = (pages === 1 && first) || (await listPage(bucket, prefix, { below, token }));
     keys += page.keys.length;
-    yield* page.objects;
+    yield page.objects;
     token = page.next;
     if (token === null) return;
     // Stores differ in the order of keys, but none lists a key twice.
@@ -94,9 +112,13 @@ export async function* listBucket(bucket: WebTarget, prefix: string): AsyncGener
   }
 }
 
-async function listPage(bucket: WebTarget, prefix: string, token: string | null): Promise<Page> {
+async function listPage(
+  bucket: WebTarget,
+  prefix: string,
+  { below, token }: { below: string; token: string | null },
+): Promise<Page> {
   const more = token !== null && { 'continuation-token': token };
-  const query = new URLSearchParams({ 'list-type': '2', prefix, ...more }).toString();
+  const query = new URLSearchParams({ 'list-type': '2', prefix: prefix + below, ...more }).toString();
   // The signature has %20 for a space.
   const xml = await request(bucket, { url: `${bucket.href}?${query.replaceAll('+', '%20')}` }, async (answer) => {
     const bytes = answer.status === 200 ? await answer.bodyUpTo(MAX_PAGE) : new Uint8Array();
@@ -112,7 +134,7 @@ async function listPage(bucket: WebTarget, prefix: string, token: string | null)
     const key = textOf(content, 'Key');
     if (key === null) continue;
     page.keys.push(key);
-    const found = key.startsWith(prefix) ? parsePartKey(key.slice(prefix.length)) : null;
+    const found = key.startsWith(prefix + below) ? parsePartKey(key.slice(prefix.length)) : null;
     const size = Number(textOf(content, 'Size'));
     const mtimeMs = Date.parse(textOf(content, 'LastModified') ?? '');
     if (found && !Number.isNaN(mtimeMs) && Number.isSafeInteger(size)) page.objects.push({ ...found, size, mtimeMs });

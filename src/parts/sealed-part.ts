@@ -55,12 +55,7 @@ export function seal({ id, index }: PartPlace, payload: Uint8Array): Uint8Array 
   return sealed;
 }
 
-/**
- * The payload of a sealed part: a view.
- *
- * @param length The bytes that the payload of this part has.
- * @throws {PartError} `ERR_PART`
- */
+/** The payload of a sealed part, which has `length` bytes: a view. Throws `ERR_PART`. */
 export function unsealed(bytes: Uint8Array, { id, index, length }: PartPlace & { length: number }): Uint8Array {
   const isBytes = isUint8Array(bytes);
   const problem = isBytes

@@ -44,14 +44,8 @@ export interface PartTable {
 /** A shorter file counts as this many bytes: to open one takes as long as to hash that much. */
 const LEAST_BYTES = 16 * 2 ** 10;
 
-/** The input of {@link autoPartSize}. */
-export interface SizedWork {
-  pieceLength: number;
-  /** Bytes of each file. */
-  lengths: ArrayLike<number>;
-  /** About how many workers hash at once. */
-  workers?: number | undefined;
-}
+/** The input of {@link autoPartSize}, with about how many workers hash at once. */
+export type SizedWork = Pick<PartShape, 'pieceLength' | 'lengths'> & { workers?: number | undefined };
 
 /** A part costs as much as hashing this many bytes: see docs/scaling.md. */
 const PART_COST = 32 * 2 ** 20;
@@ -59,7 +53,6 @@ const PART_COST = 32 * 2 ** 20;
 const LEAST_PART = 512 * 2 ** 20;
 /** The parts of one flow that a queue has at once. Reading more of them takes a join longer than it saves. */
 const MOST_AUTO_PARTS = 4096;
-/** The workers that are assumed. */
 const WORKERS = 256;
 
 /**
@@ -80,11 +73,7 @@ export function wholePartSize(partSize: number, pieceLength: number): number {
   return Math.max(1, Math.ceil(partSize / pieceLength)) * pieceLength;
 }
 
-/**
- * Requires that a plan may have so many files and bytes.
- *
- * @throws {MetainfoError} `ERR_TOO_LARGE`
- */
+/** Requires that a plan may have so many files and bytes. Throws `ERR_TOO_LARGE`. */
 export function requireModest({ files, bytes, pieceLength }: Record<'files' | 'bytes' | 'pieceLength', number>): void {
   if (files > MOST.files) throw tooLarge(`${MOST.files} files`);
   if (bytes / pieceLength > MOST.pieces) throw tooLarge(`${MOST.pieces} pieces: choose a larger piece length`);
@@ -122,7 +111,7 @@ export function splitIntoParts(
     for (;;) {
       const room = partSize - used;
       if (Math.max(length, LEAST_BYTES) - from <= room) break;
-      const to = from + bytesToCut({ position: start + from, room, isEmpty }, pieceLength);
+      const to = from + bytesToCut(start + from, room, isEmpty, pieceLength);
       // A cut at the start of an empty file counts too.
       if (to > from && to >= length) break;
       from = to;
@@ -146,15 +135,11 @@ export function splitIntoParts(
 }
 
 /** The bytes from a position to the end of the part: to the last start of a piece for which there is room, else to the next one. */
-function bytesToCut(
-  { position, room, isEmpty }: { position: number; room: number; isEmpty: boolean },
-  pieceLength: number,
-): number {
+function bytesToCut(position: number, room: number, isEmpty: boolean, pieceLength: number): number {
   const most = Math.floor((position + Math.max(0, room)) / pieceLength) * pieceLength - position;
   if (most > 0) return most;
-  const isStart = position % pieceLength === 0;
-  if (isStart && !isEmpty) return 0;
-  return pieceLength - (position % pieceLength);
+  const begun = position % pieceLength;
+  return begun === 0 && !isEmpty ? 0 : pieceLength - begun;
 }
 
 /** A contiguous share of one file. */

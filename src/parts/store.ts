@@ -1,6 +1,7 @@
 /** Part stores: where sealed parts wait until they are joined. */
 import { lstat, mkdir, readdir, rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { LimitError } from '../bencode/limits.ts';
 import { at, type Held, holdBeneath } from '../disk/held-folder.ts';
 import { readWithin } from '../disk/read-file.ts';
@@ -39,8 +40,13 @@ export interface PartStore {
    * @param planId The id of the plan.
    */
   delete?(planId: string, name: StoredName): Promise<void>;
-  /** Lists the objects of all plans, in any order. It leaves out everything with other names. */
-  list?(): AsyncIterable<StoredObject>;
+  /**
+   * Lists the objects of all plans, in any order. It leaves out everything with other names.
+   *
+   * @param planId Lists only the objects of this plan.
+   * @param name Lists only this object of the plan.
+   */
+  list?(planId?: string, name?: StoredName): AsyncIterable<StoredObject>;
 }
 
 /** An object in a part store. */
@@ -86,7 +92,7 @@ export function partKey(planId: string, name: StoredName): string {
 }
 
 const PLAN_ID = /^[0-9a-f]{64}$/;
-const KEY = /^([0-9a-f]{64})\/(?:(0|[1-9]\d{0,15})\.part|(plan|join-[0-9a-f]{64}|(?:items|results)-\d{1,16})\.json)$/;
+const KEY = /^([0-9a-f]{64})\/(?:(0|[1-9]\d{0,15})\.part|(plan|key|batch|(?:items|results)-\d{1,16})\.json)$/;
 
 /** The object at a path of {@link partKey}; null for any other path. */
 export function parsePartKey(key: string): Pick<StoredObject, 'planId' | 'name'> | null {
@@ -171,26 +177,34 @@ export function folderStore(folder: string | URL): PartStore {
       // The folder of the plan goes with its last object.
       await rmdir(path.dirname(file)).catch(() => {});
     },
-    list: () => listFolder(root),
+    list: (planId, name) => listFolder(root, planId, name === undefined ? undefined : fileOf(planId as string, name)),
   };
 }
 
-/** @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_READ`, `ERR_UNREADABLE` */
-async function* listFolder(root: string): AsyncGenerator<StoredObject> {
-  const plans = await readdir(root, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOTDIR') throw fromSystemError(error, root, 'read');
-    throw new MetainfoError('ERR_NOT_FOUND', `${root}: it is not a folder.`, { path: root, cause: error });
-  });
-  for (const plan of plans) {
+/** Folders of plans that are listed at once: a shared file system takes its time for each. */
+const LISTED_AT_ONCE = 16;
+
+/** Lists all plans of a folder, or one plan, or one file of it. */
+async function* listFolder(root: string, planId?: string, only?: string): AsyncGenerator<StoredObject> {
+  const noFolder = (cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOTDIR') throw fromSystemError(cause, root, 'read');
+    throw new MetainfoError('ERR_NOT_FOUND', `${root}: it is not a folder.`, { path: root, cause });
+  };
+  const names = planId === undefined ? await readdir(root).catch(noFolder) : [planId];
+  const objectsOf = async (name: string): Promise<StoredObject[]> => {
+    const folder = path.join(root, name);
+    const status = (file: string) => lstat(file).catch(ignoreMissing(null, folder));
     // A link would lead to files of others.
-    if (!plan.isDirectory() || !PLAN_ID.test(plan.name)) continue;
-    const folder = path.join(root, plan.name);
-    for (const file of await readdir(folder).catch(ignoreMissing([], folder))) {
-      const found = parsePartKey(`${plan.name}/${file}`);
-      const status = found && (await lstat(path.join(folder, file)).catch(ignoreMissing(null, folder)));
-      if (found && status?.isFile()) yield { ...found, size: status.size, mtimeMs: status.mtimeMs };
+    if (!PLAN_ID.test(name) || !(await status(folder))?.isDirectory()) return [];
+    const objects: StoredObject[] = [];
+    for (const file of only ? [path.basename(only)] : await readdir(folder).catch(ignoreMissing([], folder))) {
+      const found = parsePartKey(`${name}/${file}`);
+      const seen = found && (await status(path.join(folder, file)));
+      if (found && seen?.isFile()) objects.push({ ...found, size: seen.size, mtimeMs: seen.mtimeMs });
     }
-  }
+    return objects;
+  };
+  for await (const objects of Readable.from(names).map(objectsOf, { concurrency: LISTED_AT_ONCE })) yield* objects;
 }
 
 /** Handles the error of a file that may have been deleted meanwhile. */
@@ -213,13 +227,7 @@ export interface StoredPlan {
 
 const INSTEAD = 'name a longer prefix, or let the store itself delete old objects';
 
-/**
- * The plans and batches of a store, the oldest first.
- *
- * @param list The function `list` of the store.
- * @param most How many objects it may have. The default takes half a GiB of memory.
- * @throws {MetainfoError} `ERR_LIMIT` if it has more
- */
+/** The plans and batches of a store, the oldest first. Throws `ERR_LIMIT` for too many objects: the default takes half a GiB of memory. */
 export async function storedPlans(list: NonNullable<PartStore['list']>, most = 5_000_000): Promise<StoredPlan[]> {
   const plans = new Map<string, StoredPlan>();
   let left = most;
@@ -235,7 +243,7 @@ export async function storedPlans(list: NonNullable<PartStore['list']>, most = 5
   return [...plans.values()].sort((a, b) => a.mtimeMs - b.mtimeMs);
 }
 
-const KINDS = ['plan', 'part', 'join', 'items', 'results'] as const;
+const KINDS = ['plan', 'part', 'key', 'batch', 'items', 'results'] as const;
 
 /** How many objects of each kind there are. */
 export function countsOf(objects: readonly Pick<StoredObject, 'name'>[]): Record<(typeof KINDS)[number], number> {

@@ -1,7 +1,6 @@
 /** Plans torrents for parts: other machines can hash the parts, and they can be joined to the torrent. */
 import { realpath } from 'node:fs/promises';
 import { encode } from '../bencode/encode.ts';
-import type { BencodeMap } from '../bencode/value.ts';
 import { TorrentCreate } from '../create/draft.ts';
 import type { Draft } from '../create/draft-fields.ts';
 import { adviceFor } from '../create/findings/reader-limits.ts';
@@ -24,13 +23,15 @@ import {
   Path,
 } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
+import { isByteStream } from '../hash/byte-stream.ts';
 import { checkedResources } from '../hash/hash-request.ts';
 import type { Slot } from '../hash/limiter.ts';
 import { jobLimiter } from '../jobs/job-limiter.ts';
 import { inSlices } from '../jobs/slices.ts';
 import { factsOfLayout, type Job, track } from '../jobs/track.ts';
+import type { FileItem } from '../model/file-item.ts';
 import { flattenTree } from '../model/file-tree.ts';
-import { isBlob, isStream, type RangeReader } from '../sources/source-data.ts';
+import { isBlob, type RangeReader } from '../sources/source-data.ts';
 import { type SourceFile, sourceFiles } from '../sources/sources.ts';
 import { exactBytes } from '../text/format.ts';
 import { type NewPlan, newPlan, noFiles, type PlanFiles, type PlannedObject, type TorrentPlan } from './plan.ts';
@@ -96,12 +97,9 @@ export async function planParts(draft: TorrentCreate, options: PlanPartsOptions 
   return track('planParts', (job) => jobLimiter.run(checked.signal, (slot) => planInSlot(draft, checked, job, slot)));
 }
 
-async function planInSlot(
-  draft: Draft,
-  checked: Checked<PlanPartsOptions>,
-  job: Job,
-  slot: Slot,
-): Promise<TorrentPlan> {
+type Options = Checked<PlanPartsOptions>;
+
+async function planInSlot(draft: Draft, checked: Options, job: Job, slot: Slot): Promise<TorrentPlan> {
   job.begin();
   const { partSize, workers, root: name, signal, ...layoutOptions } = checked;
   // Fail for bad options before the scan.
@@ -163,9 +161,7 @@ function requireSameLengths({ info: { files, fileTree, length } }: Draft, plan: 
 }
 
 function requireReaders(sources: readonly SourceFile[]): void {
-  const local = sources.find(
-    ({ stream, saveTo }) => !stream || saveTo || isStream(stream) || 'getReader' in stream || isBlob(stream),
-  );
+  const local = sources.find(({ stream, saveTo }) => !stream || saveTo || isByteStream(stream) || isBlob(stream));
   if (local) throw memoryOnly(local.path.join('/'));
 }
 
@@ -194,17 +190,14 @@ async function filesOf(layout: SizedLayout, root: string, signal: AbortSignal | 
       columns.mtimeMs.push(file.mtimeMs ?? null);
       columns.ctimeMs.push(file.ctimeMs ?? null);
       addKeys(file, index, columns);
-      if (file.diskPath !== undefined) addDiskPath(file, { index, root, columns });
+      if (file.diskPath !== undefined) addDiskPath(file, index, root, columns);
       else if (file.stream) columns.objects[index] = objectOf(file.stream as Partial<RangeReader>);
     }
   });
   return columns;
 }
 
-function addDiskPath(
-  { path, diskPath }: LaidOutFile,
-  { index, root, columns }: { index: number; root: string; columns: PlanFiles },
-): void {
+function addDiskPath({ path, diskPath }: LaidOutFile, index: number, root: string, columns: PlanFiles): void {
   const within = componentsWithin(root, diskPath as string);
   if (!within) {
     const message = `${diskPath} is outside ${root}: plans for parts hold only files in the path root. Copy it, or leave the link out.`;
@@ -220,18 +213,11 @@ function objectOf({ etag, url }: Partial<RangeReader> & { url?: unknown }): Plan
 
 function addKeys({ attr, symlinkPath, extra, listed }: LaidOutFile, index: number, { keys }: PlanFiles): void {
   if (attr === undefined && !symlinkPath && !extra && !listed) return;
-  const bencoded = (map: BencodeMap | null | undefined) => (map ? { extra: base64(encode(map)) } : {});
-  keys[index] = {
-    ...(attr !== undefined && { attr }),
+  const own = ({ attr, pathUtf8, symlinkPath, extra }: { [Key in keyof FileItem]?: FileItem[Key] | undefined }) => ({
+    ...(attr != null && { attr }),
+    ...(pathUtf8 && { pathUtf8 }),
     ...(symlinkPath && { symlinkPath }),
-    ...bencoded(extra),
-    ...(listed && {
-      listed: {
-        ...(listed.attr != null && { attr: listed.attr }),
-        ...(listed.pathUtf8 && { pathUtf8: listed.pathUtf8 }),
-        ...(listed.symlinkPath && { symlinkPath: listed.symlinkPath }),
-        ...bencoded(listed.extra),
-      },
-    }),
-  };
+    ...(extra && { extra: base64(encode(extra)) }),
+  });
+  keys[index] = { ...own({ attr, symlinkPath, extra }), ...(listed && { listed: own(listed) }) };
 }

@@ -25,6 +25,11 @@ export const MAX_BYTES = constants.MAX_LENGTH;
 export const MAX_TEXT = constants.MAX_STRING_LENGTH;
 /** Whether engines read Blobs, as they read files on disk. */
 export const engineReadsBlobs: boolean = false;
+
+/** Whether there may be a disk and an addon. A page has neither: its bundle leaves out what a call of this guards. */
+export function inNode(): boolean | undefined {
+  return true;
+}
 export const isWindows = process.platform === 'win32';
 
 const { latin1Slice, utf8Slice, hexSlice } = Buffer.prototype as unknown as Record<

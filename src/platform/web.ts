@@ -6,6 +6,8 @@ export type { Hasher } from './sha.ts';
 export const MAX_BYTES = 2 ** 31;
 export const MAX_TEXT = 2 ** 29 - 24;
 export const engineReadsBlobs: boolean = true;
+
+export function inNode(): undefined {}
 export const isWindows = false;
 
 /** A check of a built-in type. It holds in every realm, and no object can pretend to be of the type. */

@@ -2,7 +2,7 @@
 import { storedLinks } from '../model/lazy/content.ts';
 import type { Torrent, TorrentFile } from '../model/torrent/torrent.ts';
 import { formatBytes, plural } from '../text/format.ts';
-import { printable } from '../text/printable.ts';
+import { distinctly, printable } from '../text/printable.ts';
 
 /** A folder and everything in it. */
 interface Folder {
@@ -14,6 +14,9 @@ interface Folder {
   entries: Entry[];
   folders: Map<string, Folder>;
 }
+
+/** The targets of stored links, and how names are shown. */
+type Shown = { links: ReadonlyMap<string, string>; show: typeof printable };
 
 interface Entry {
   name: string;
@@ -46,10 +49,11 @@ export function* fileLines(torrent: Torrent, terminal?: Terminal): Generator<str
   const { files, name } = torrent;
   const root = folderOf(files);
   const links = storedLinks(torrent);
+  const show = distinctly(files.flatMap(({ path }) => path.split('/')));
   const width = widthOf(root);
   const line = (prefix: string, entry: Entry): string => {
     const before = `${formatBytes(sizeOf(entry.content)).padStart(width)}  ${prefix}`;
-    return `${before}${label(entry, links, before.length, terminal)}`;
+    return `${before}${label(entry, { links, show }, before.length, terminal)}`;
   };
   const maxIndent = indentOf(width, terminal);
   if (files.length === 1 && files[0]?.path === name) {
@@ -82,10 +86,10 @@ function indentOf(sizeWidth: number, terminal: Terminal | undefined): number {
 }
 
 /** The name of an entry and its notes. On a terminal, a name is shortened before its notes. */
-function label({ name, content }: Entry, links: ReadonlyMap<string, string>, at: number, terminal?: Terminal): string {
+function label({ name, content }: Entry, { links, show }: Shown, at: number, terminal?: Terminal): string {
   const isFolder = 'entries' in content;
   const after = isFolder ? `/ (${plural(content.files, 'file')})` : notes(content, links);
-  const text = `${printable(name)}${after}`;
+  const text = `${show(name)}${after}`;
   if (!terminal) return text;
   const room = Math.max(1, terminal.columns - at);
   const whole = terminal.shorten(text, room);
@@ -93,7 +97,7 @@ function label({ name, content }: Entry, links: ReadonlyMap<string, string>, at:
   const keeps = after.length <= room / 2 && PLAIN.test(after);
   if (!keeps && !isFolder) return whole;
   const end = keeps ? after : '/';
-  return `${terminal.shorten(printable(name), Math.max(1, room - end.length))}${end}`;
+  return `${terminal.shorten(show(name), Math.max(1, room - end.length))}${end}`;
 }
 
 /** The target of a stored link, and the other flags of a file. */

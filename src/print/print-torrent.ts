@@ -70,11 +70,7 @@ export function* detailLines(torrent: Torrent, verbose: Verbosity, terminal?: Te
   if (verbose >= 2) yield* hashes(torrent, verbose >= 3);
 }
 
-/**
- * A line for each value of the fields that are not about single files.
- *
- * @param short Cuts long lists and texts.
- */
+/** A line for each value of the fields that are not about single files. @param short Cuts long lists and texts. */
 export function* fieldLines(torrent: Torrent, short: boolean): Generator<string> {
   const { info } = torrent;
   const rows: [label: string, value: string | null | undefined][] = [

@@ -36,7 +36,7 @@ export async function awsSettings(given: S3Options, env: Environment = processVi
       fromEnvironment(env) ??
       keysIn(keys) ??
       keysIn(config) ??
-      noCredentials(profile),
+      (await fromSdk(profile)),
   };
 }
 
@@ -78,8 +78,35 @@ function keysIn(settings: Section): S3Credentials | null {
   return accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : null;
 }
 
-function noCredentials(profile: string): never {
+const SDK = '@aws-sdk/credential-providers';
+/** The providers of profiles. Each asks for new keys when its own expire. */
+const providers = new Map<string, () => Promise<S3Credentials>>();
+
+/** The keys of a container, an instance, SSO or a role, as the AWS SDK finds them. */
+async function fromSdk(profile: string): Promise<S3Credentials> {
+  const sdk = await loadPackage<typeof import('@aws-sdk/credential-providers')>(SDK).catch((cause: unknown) =>
+    noCredentials(
+      profile,
+      `; for those of containers, instances, SSO and roles: npm install ${SDK}, beside metainfo`,
+      cause,
+    ),
+  );
+  const provider = providers.get(profile) ?? sdk.fromNodeProviderChain(profile === 'default' ? {} : { profile });
+  providers.set(profile, provider);
+  return provider().catch((cause: Error) => {
+    if (cause.name !== 'CredentialsProviderError') throw cause;
+    return noCredentials(profile, ` (${cause.message})`, cause);
+  });
+}
+
+/** Loads a package of the user. Its name is an argument, so that no bundler looks for it. */
+export function loadPackage<T>(name: string): Promise<T> {
+  return import(/* webpackIgnore: true */ /* @vite-ignore */ name);
+}
+
+function noCredentials(profile: string, more: string, cause: unknown): never {
   throw invalidArgument(
-    `no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write the profile ${profile} to ~/.aws/credentials`,
+    `no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write the profile ${profile} to ~/.aws/credentials${more}`,
+    { cause },
   );
 }

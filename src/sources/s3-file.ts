@@ -68,13 +68,10 @@ export const S3: OptionStructs<S3Options> = {
   ...PATIENCE,
 };
 
-/**
- * Parses `s3://bucket/key`.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; its message does not repeat the URL, which may have credentials
- */
+/** Parses `s3://bucket/key`. Throws `ERR_INVALID_ARGUMENT` without the URL, which may have credentials. */
 export function parseS3Url(url: unknown): S3Place {
-  const [, bucket, rest = ''] = /^s3:\/\/([A-Za-z0-9][\w.-]{1,254})(?:\/(.*))?$/s.exec(String(url)) ?? [];
+  const [, bucket, rest = ''] =
+    /^s3:\/\/([A-Za-z0-9][\w.-]{1,254})(?:\/(.*))?$/s.exec(typeof url === 'string' ? url : '') ?? [];
   if (bucket === undefined)
     throw invalidArgument(
       'the URL is not of the form s3://BUCKET/PREFIX, with the name of a bucket: keys belong into the environment',

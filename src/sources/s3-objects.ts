@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { MetainfoError } from '../errors/errors.ts';
 import { invalidArgument } from '../errors/guard.ts';
 import { parseUrl } from '../text/urls.ts';
-import { type AwsSettings, awsSettings } from './aws-settings.ts';
+import { type AwsSettings, awsSettings, loadPackage } from './aws-settings.ts';
 import type { S3FileOptions, S3Options, S3Place } from './s3-file.ts';
 import {
   patienceOf,
@@ -67,7 +67,11 @@ async function signed(
   { region, credentials }: AwsSettings & { region: string },
   target: WebTarget,
 ): Promise<Record<string, string>> {
-  const { AwsV4Signer } = await loadSigner('aws4fetch');
+  const { AwsV4Signer } = await loadPackage<typeof import('aws4fetch')>('aws4fetch').catch((cause: unknown) => {
+    throw invalidArgument('S3 needs a package that is not installed: npm install aws4fetch, beside metainfo', {
+      cause,
+    });
+  });
   const { accessKeyId, secretAccessKey, sessionToken } = Object(
     await credentials().catch((error: unknown) => {
       if (error instanceof MetainfoError) throw error;
@@ -91,20 +95,6 @@ async function signed(
     region,
   });
   return Object.fromEntries((await signer.sign()).headers);
-}
-
-/**
- * Loads the package that signs requests. Its name is an argument, so that no bundler looks for it.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if it is not installed
- */
-async function loadSigner(name: string): Promise<Pick<typeof import('aws4fetch'), 'AwsV4Signer'>> {
-  try {
-    return await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
-  } catch (cause) {
-    const problem = 'S3 needs a package that is not installed: npm install aws4fetch, beside metainfo';
-    throw invalidArgument(problem, { cause });
-  }
 }
 
 /** Bytes of the body of a refusal that are read. */

@@ -3,8 +3,10 @@ import { isOpenFile, type OpenFile, sizeOfOpenFile } from '../disk/open-file.ts'
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
 import { isBlob } from '../errors/guard.ts';
+import { isByteStream, isReadable, isStream } from '../hash/byte-stream.ts';
 import { isUint8Array } from '../platform/node.ts';
 
+export { ignoreFailure, isReadable } from '../hash/byte-stream.ts';
 export { isBlob };
 
 /** Content that can be read in any order, several ranges at once: an object store, an HTTP server, a database. */
@@ -61,14 +63,7 @@ export const MEMORY_CHANGED = 'its memory was transferred or resized while it wa
 
 export function isData(data: unknown): data is SourceData {
   if (data === null || typeof data !== 'object') return false;
-  return (
-    isUint8Array(data) ||
-    isBlob(data) ||
-    isStream(data) ||
-    'getReader' in data ||
-    isRangeReader(data) ||
-    isOpenFile(data)
-  );
+  return isUint8Array(data) || isBlob(data) || isByteStream(data) || isRangeReader(data) || isOpenFile(data);
 }
 
 /** The data of a source, or the data that is given without a source. */
@@ -76,31 +71,14 @@ export function dataIn(given: unknown): unknown {
   return isData(given) ? given : (given as { data?: unknown } | null | undefined)?.data;
 }
 
-/** ReadableStream and Readable are async iterables too. */
-export function isStream(data: object): data is AsyncIterable<Uint8Array> {
-  return typeof (data as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function';
-}
-
 function isRangeReader(data: object): data is RangeReader {
   return 'size' in data && 'read' in data && typeof data.read === 'function';
-}
-
-/** A `Readable` of Node, which has no type in browsers. */
-export interface NodeStream {
-  readonly errored: Error | null;
-  on(event: 'error', listener: () => void): void;
-  removeListener(event: 'error', listener: () => void): void;
-  destroy(): void;
-}
-
-export function isReadable(data: object): data is NodeStream {
-  return 'pipe' in data && 'destroy' in data && typeof data.destroy === 'function' && 'on' in data;
 }
 
 /** The bytes that data has; null if only its end tells. NaN for a file that cannot be read. */
 export function sizeOf(data: SourceData): number | null {
   if (isUint8Array(data)) return data.length;
-  if (isStream(data) || 'getReader' in data) return null;
+  if (isByteStream(data)) return null;
   if (isOpenFile(data)) return sizeOfOpenFile(data) ?? Number.NaN;
   return (data as Blob | RangeReader).size;
 }
@@ -118,15 +96,6 @@ export function sourceError(path: string, error: unknown): MetainfoError {
   if (error instanceof MetainfoError && OWN_CODES.includes(error.code)) return error;
   const { message } = error instanceof Error ? error : { message: shown(error) };
   return new MetainfoError('ERR_SOURCE', `${path} could not be read: ${message}`, { path, cause: error });
-}
-
-/** Runs foreign code whose failure no longer matters. */
-export function ignoreFailure(action: () => unknown): void {
-  try {
-    Promise.resolve(action()).catch(() => {});
-  } catch {
-    // The same as a promise that rejects.
-  }
 }
 
 const DEFAULT_REQUEST = 2 ** 20;

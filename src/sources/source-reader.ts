@@ -3,8 +3,9 @@
 import { hashingCancelled } from '../errors/cancel.ts';
 import type { MetainfoErrorCode } from '../errors/codes.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
+import { chunksOf, isByteStream } from '../hash/byte-stream.ts';
 import { isUint8Array, nextRound } from '../platform/node.ts';
-import { ignoreFailure, isBlob, isStream, type RangeReader, type StreamData, sourceError } from './source-data.ts';
+import { ignoreFailure, isBlob, type RangeReader, type StreamData, sourceError } from './source-data.ts';
 import type { SourceFile } from './sources.ts';
 
 /** The requests that a range reader gets ahead of their use. */
@@ -112,8 +113,7 @@ export class SourceReader {
 
 function iterate(stream: StreamData, readAhead: ReadAhead, signal: AbortSignal): AsyncIterator<unknown> {
   try {
-    if ('getReader' in stream) return webChunks(stream);
-    if (isStream(stream)) return stream[Symbol.asyncIterator]();
+    if (isByteStream(stream)) return chunksOf(stream);
   } catch (error) {
     // Fail when the first chunk is asked for.
     return { next: () => Promise.reject(error) };
@@ -122,23 +122,6 @@ function iterate(stream: StreamData, readAhead: ReadAhead, signal: AbortSignal):
   const read = async (offset: number, length: number) =>
     new Uint8Array(await stream.slice(offset, offset + length).arrayBuffer());
   return ranges({ size: stream.size, read }, readAhead, signal);
-}
-
-/** The iterator of a web stream cannot be ended while it waits for a chunk, but its reader can be cancelled. */
-function webChunks(stream: ReadableStream<Uint8Array>): AsyncIterator<unknown> {
-  const reader = stream.getReader();
-  return {
-    next: async () => {
-      const result = await reader.read();
-      if (result.done) reader.releaseLock();
-      return result as IteratorResult<unknown>;
-    },
-    return: async () => {
-      await reader.cancel();
-      reader.releaseLock();
-      return { done: true, value: undefined };
-    },
-  };
 }
 
 /** The content of a range reader in order, with several requests under way. */

@@ -3,11 +3,11 @@ import { contentOfOpenFile, openFileProblem } from '../disk/open-file.ts';
 import type { Save, SaveTarget } from '../disk/save-files.ts';
 import { frozenSave, saveProblem, saveTarget } from '../disk/save-target.ts';
 import { MetainfoError, shown } from '../errors/errors.ts';
-import { isSize } from '../errors/guard.ts';
+import { isSize, suggestName } from '../errors/guard.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
 import { unsafeComponent } from '../layout/safe-path.ts';
 import type { Issues } from '../model/issues.ts';
-import { engineReadsBlobs, isUint8Array } from '../platform/node.ts';
+import { engineReadsBlobs, inNode, isUint8Array } from '../platform/node.ts';
 import {
   isBlob,
   isData,
@@ -127,7 +127,18 @@ type Problem = [field: string, problem: string] | [problem: string];
 
 function sourceProblem(source: Partial<Source> | null): Problem | null {
   if (source === null || typeof source !== 'object') return ['expected a source'];
-  return pathProblem(source.path) ?? sizeProblem(source) ?? saveProblem(source);
+  return (
+    (inNode() ? keyProblem(source) : null) ?? pathProblem(source.path) ?? sizeProblem(source) ?? saveProblem(source)
+  );
+}
+
+const KEYS = ['path', 'size', 'data', 'saveTo', 'force'];
+
+function keyProblem(source: object): Problem | null {
+  const unknown = Object.entries(source).find(([key, value]) => value !== undefined && !KEYS.includes(key))?.[0];
+  if (unknown === undefined) return null;
+  const meant = suggestName(unknown, KEYS);
+  return [unknown, `an unknown key: ${meant ? `did you mean ${meant}?` : `expected one of ${KEYS.join(', ')}`}`];
 }
 
 function pathProblem(path: unknown): Problem | null {
@@ -179,11 +190,7 @@ export function frozenSources(sources: readonly Source[]): Source[] {
   });
 }
 
-/**
- * The files of frozen sources.
- *
- * @throws {MetainfoError} `ERR_SOURCE_SIZE` for bytes that were transferred since
- */
+/** The files of frozen sources. Throws `ERR_SOURCE_SIZE` for bytes that were transferred since. */
 export function sourceFiles(sources: readonly Source[]): SourceFile[] {
   return sources.map((source) => {
     const { path, size = null, data } = source;

@@ -20,11 +20,7 @@ export class StreamHasher implements StreamSink {
     this.#jobs = jobs;
   }
 
-  /**
-   * Hashes everything that is copied to the sink.
-   *
-   * @param isPadded Whether the last piece is filled up with zeros.
-   */
+  /** Hashes everything that is copied to the sink. @param isPadded Whether the last piece is filled up with zeros. */
   async hash(read: (sink: StreamSink) => Promise<void>, isPadded: boolean): Promise<FileDigests> {
     try {
       await read(this);

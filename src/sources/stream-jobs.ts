@@ -147,11 +147,7 @@ export class StreamJobs {
     return this.#group.track(kind.limiter.run(this.signal, () => this.#group.run(request, nameOf)));
   }
 
-  /**
-   * Copies the content of a file to a sink. If that fails, all hash jobs are cancelled and all streams end.
-   *
-   * @returns The bytes of the file.
-   */
+  /** Copies a file to a sink and returns its bytes. If that fails, all hash jobs are cancelled and all streams end. */
   read(file: ReadFile, sink: StreamSink): Promise<number> {
     return this.#group.track(this.#read(file, sink));
   }

@@ -19,11 +19,7 @@ export interface WebTarget extends Pick<WebUrl, 'href' | 'authorization'> {
   /** How often a request is repeated. */
   retries: number;
   onRedirect?: ((to: URL) => void) | undefined;
-  /**
-   * The name of the target in messages.
-   *
-   * @default the URL
-   */
+  /** The name of the target in messages; by default, the URL. */
   name?: string | undefined;
   /**
    * Gives the headers that prove who asks: anew for each attempt, because signatures expire. Then no redirect is followed.
@@ -73,11 +69,7 @@ export interface WebAnswer {
   headers: Headers;
   /** The URL that answered, after all redirects. */
   url: string;
-  /**
-   * Reads the whole body.
-   *
-   * @throws {MetainfoError} `ERR_HTTP` if it does not have exactly `length` bytes
-   */
+  /** Reads the whole body. Throws `ERR_HTTP` if it does not have exactly `length` bytes. */
   body(length: number): Promise<Uint8Array>;
   /** Reads a body of unknown length; null if it has more than `most` bytes. */
   bodyUpTo(most: number): Promise<Uint8Array | null>;

@@ -15,11 +15,7 @@ export interface WebUrl {
   name: string | null;
 }
 
-/**
- * Parses the URL of a web object.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but a URL of http or https that does not end with a slash
- */
+/** Parses the URL of a web object. Throws `ERR_INVALID_ARGUMENT` unless it is of http or https and does not end with a slash. */
 export function parseWebUrl(url: unknown): WebUrl {
   const parsed = typeof url === 'string' ? parseUrl(url) : null;
   if (!parsed) throw invalidArgument(`${shown(url)} is not a URL`);

@@ -41,16 +41,27 @@ function escapeOf(code: number): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
+/** Does what {@link printable} does, but with an escape for each character beyond ASCII in names that would look like another one of these. */
+export function distinctly(names: Iterable<string>): (name: string) => string {
+  const formOf = (name: string) => printable(name).normalize('NFC');
+  const forms = new Map<string, Set<string>>();
+  for (const name of names) {
+    if (/^[ -~]*$/.test(name)) continue;
+    const form = formOf(name);
+    forms.set(form, (forms.get(form) ?? new Set()).add(name));
+  }
+  return (name) => {
+    if ((forms.get(formOf(name))?.size ?? 0) < 2) return printable(name);
+    return printable(name).replace(/[^ -~]/gu, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
+  };
+}
+
 /** Does what {@link printable} does, but keeps line feeds. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/**
- * The first texts, and the number of the others: `a; b; and 3 more`. Each loses its full stop.
- *
- * @param count The number of all texts, if these are not all.
- */
+/** The first texts without full stops, and the number of the others: `a; b; and 3 more`. @param count That of all texts. */
 export function joinFirst(texts: readonly string[], most: number, count = texts.length): string {
   const first = texts.slice(0, most).map((text) => text.replace(/(?<!\.)\.$/, ''));
   const more = count > first.length ? [`and ${count - first.length} more`] : [];

@@ -5,7 +5,7 @@ import type { CacheChoice } from '../create/options.ts';
 import { type FileDigests, packDigests } from '../hash/file-digests.ts';
 import { type HashPieces, hashContent, type PieceCheck } from './check-pieces.ts';
 import type { DiskFile } from './matched-files.ts';
-import { type PieceInterval, rangesOfPieces } from './piece-layout.ts';
+import { intervalFrom, intervalsWithout, rangesOfPieces } from './piece-layout.ts';
 
 /** A pad file has no digests. */
 const NONE: FileDigests = { pieces: new Uint8Array(), root: null, layer: new Uint8Array() };
@@ -19,16 +19,13 @@ export async function cachedHash(choice: CacheChoice): Promise<HashPieces> {
     if (!cache || !entries) return hashContent(check, intervals, version);
     const { found, keep } = await cache.find(entries, { version, pieceLength: map.pieceLength });
     const known = new Map(found);
-    const ofKnown = Array.from(known.keys(), (entry): PieceInterval => {
-      const first = (map.starts[entry] as number) / map.pieceLength;
-      return [first, first + Math.ceil((map.lengths[entry] as number) / map.pieceLength)];
-    });
-    const content = rangesOfPieces(map, ofKnown);
-    const digests = packDigests(
-      Array.from(content.entries, (entry) => known.get(entry) ?? NONE),
-      version,
+    const ofKnown = Array.from(known.keys(), (entry) =>
+      intervalFrom(map.starts[entry] as number, map.lengths[entry] as number, map),
     );
-    const hashed = await hashContent(check, without(intervals, ofKnown), version, keep);
+    const content = rangesOfPieces(map, ofKnown);
+    const taken = Array.from(content.entries, (entry) => known.get(entry) ?? NONE);
+    const digests = packDigests(taken, version);
+    const hashed = await hashContent(check, intervalsWithout(intervals, ofKnown), version, keep);
     return [...hashed, { intervals: ofKnown, content, digests, cachedBytes: content.bytes }];
   };
 }
@@ -48,20 +45,5 @@ function cacheEntries({ map, matched }: PieceCheck): CacheEntry[] | null {
     const onDisk = { ...(matched.onDiskAt(file) as DiskFile), length };
     // Only a pad file stands between files.
     return [{ index, files: [onDisk], length, isPadded: index < entries.length - 1 }];
-  });
-}
-
-/** The intervals without others, each of which lies in one of them. Both are in order. */
-function without(intervals: readonly PieceInterval[], others: readonly PieceInterval[]): PieceInterval[] {
-  let next = 0;
-  return intervals.flatMap(([first, end]) => {
-    const rest: PieceInterval[] = [];
-    let from = first;
-    for (let other = others[next]; other && other[0] < end; other = others[next]) {
-      next += 1;
-      rest.push([from, other[0]]);
-      from = other[1];
-    }
-    return [...rest, [from, end] as const].filter((interval) => interval[0] < interval[1]);
   });
 }

@@ -1,6 +1,6 @@
 /** Hashes the pieces of a torrent that are at hand, and compares. */
 import { type MetainfoError, shown } from '../errors/errors.ts';
-import { Flag, invalidArgument, List, type OptionStructs, orNull, Unchecked } from '../errors/guard.ts';
+import { Flag, invalidArgument, type OptionStructs, orNull, Texts, Unchecked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { AnyEngine, type Engine, type OnHashed } from '../hash/engine.ts';
 import type { FileDigests } from '../hash/file-digests.ts';
@@ -61,7 +61,7 @@ export const CHECK = {
   // {@link hashingOf} checks it, because the torrent says which versions it has.
   version: Unchecked,
   fast: Flag,
-  files: orNull(List),
+  files: orNull(Texts),
   engine: AnyEngine,
   ...RESOURCES,
   ...WATCH,
@@ -179,11 +179,7 @@ export interface HashedPieces extends Pick<HashedContent, 'content' | 'digests'>
   cachedBytes?: number;
 }
 
-/**
- * @internal Hashes pieces for one version, or for both.
- *
- * @param keep Keeps digests of entries of the piece layout as they become known.
- */
+/** @internal Hashes pieces for one version, or for both. @param keep Keeps digests of entries as they become known. */
 export type HashPieces = (
   check: PieceCheck,
   intervals: readonly PieceInterval[],

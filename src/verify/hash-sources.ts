@@ -23,7 +23,15 @@ import { StreamHasher } from '../sources/stream-hasher.ts';
 import { StreamJobs } from '../sources/stream-jobs.ts';
 import type { HashedPieces, PieceCheck } from './check-pieces.ts';
 import { MatchedSources } from './match-sources.ts';
-import { isAligned, type PieceInterval, type PieceLayout, type PieceRanges, rangesOfPieces } from './piece-layout.ts';
+import {
+  intervalFrom,
+  intervalsWithout,
+  isAligned,
+  type PieceInterval,
+  type PieceLayout,
+  type PieceRanges,
+  rangesOfPieces,
+} from './piece-layout.ts';
 
 /** The files of a torrent and their counterparts among sources whose sizes only their ends may tell. */
 export class StreamedSources extends MatchedSources<StreamData> {
@@ -142,7 +150,7 @@ class SourceHashing {
   }
 
   /** Hashes files that start at piece boundaries: some at once, each by itself. */
-  async separately(steps: readonly Step[], { pieceLength }: PieceLayout): Promise<HashedPieces> {
+  async separately(steps: readonly Step[], map: PieceLayout): Promise<HashedPieces> {
     const files = steps.filter((step) => 'index' in step);
     const each: HashedRange[][] = files.map(() => []);
     await forEachConcurrently(files, { concurrency: this.#jobs.streamsAtOnce }, async (step, i) => {
@@ -163,10 +171,7 @@ class SourceHashing {
       offsets: Float64Array.from(hashed, ({ offset }) => offset),
       lengths: Float64Array.from(hashed, ({ length }) => length),
     };
-    const intervals = hashed.map(({ start, length }): PieceInterval => {
-      const first = start / pieceLength;
-      return [first, first + Math.ceil(length / pieceLength)];
-    });
+    const intervals = hashed.map(({ start, length }) => intervalFrom(start, length, map));
     return { intervals, content, digests: packDigests(hashed, this.#jobs.version) };
   }
 
@@ -185,7 +190,7 @@ class SourceHashing {
       for (const step of steps) await ('padBytes' in step ? this.#zeros(step.padBytes, sink) : copyFile(step, sink));
     };
     const { pieces } = await new StreamHasher(this.#jobs).hash(read, false);
-    return { intervals: without(intervals, skipped), content, digests: { v1: pieces, missing: [] } };
+    return { intervals: intervalsWithout(intervals, skipped), content, digests: { v1: pieces, missing: [] } };
   }
 
   /** Fills up pieces of which some bytes are missing after those that were copied, and skips those that are missing whole. */
@@ -317,20 +322,4 @@ class OpenSource {
     this.failure = error;
     this.#chunk = null;
   }
-}
-
-/** The pieces of ordered intervals without ordered parts of them. */
-function without(intervals: readonly PieceInterval[], skipped: readonly PieceInterval[]): PieceInterval[] {
-  let next = 0;
-  return intervals.flatMap(([first, end]) => {
-    const left: PieceInterval[] = [];
-    let from = first;
-    for (; next < skipped.length && (skipped[next] as PieceInterval)[0] < end; next += 1) {
-      const [skip, until] = skipped[next] as PieceInterval;
-      if (skip > from) left.push([from, skip]);
-      from = until;
-    }
-    if (end > from) left.push([from, end]);
-    return left;
-  });
 }

@@ -4,6 +4,7 @@ import { FileColumnsBuilder } from '../disk/file-columns.ts';
 import { type BeneathOptions, realPath, requireBeneath } from '../disk/held-folder.ts';
 import { isWithin } from '../disk/path-within.ts';
 import { type ScannedFile, scan } from '../disk/scan.ts';
+import { resolveLink } from '../disk/scan-links.ts';
 import { isFolder, isRegularFile, statusOf } from '../disk/stat-files.ts';
 import { MetainfoError } from '../errors/errors.ts';
 import type { Checked } from '../errors/guard.ts';
@@ -12,6 +13,7 @@ import type { Slot } from '../hash/limiter.ts';
 import { matchPaths, NO_PATH } from '../hash/match-paths.ts';
 import { FileTable } from '../layout/file-table.ts';
 import { PathPrefixes } from '../layout/path-prefixes.ts';
+import { contentOf } from '../model/lazy/content.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
 import { placeOf } from './content-place.ts';
 import {
@@ -23,6 +25,7 @@ import {
   namesColumn,
   othersIn,
   type Unreadable,
+  withoutRepeats,
 } from './matched-files.ts';
 
 /** Options of {@link matchFiles}. */
@@ -54,7 +57,7 @@ export async function matchFiles(torrent: Torrent, path: string, options: MatchO
 
 /** The user named this file itself, so the files beside it do not count as extra. */
 async function onlyFile(path: string, count: number, options: Checked<BeneathOptions>): Promise<FoundFiles> {
-  const real = await realPath(path);
+  const real = await resolveLink(path);
   await requireBeneath(real, options, path);
   return { ...nothingFound(count), indexes: new Uint32Array(count), others: [await statFile(real)] };
 }
@@ -84,20 +87,28 @@ async function filesIn(
       odd.set(nodePath.relative(folder, error.path as string).replaceAll(nodePath.sep, '/'), error);
     },
   });
-  const indexes = await matchPaths(namesColumn(torrent, namesOf), listed.columns.paths);
+  const indexes = withoutRepeats(await matchPaths(namesColumn(torrent, namesOf), listed.columns.paths), torrent);
   const table = new FileTable<ScannedFile>(listed);
-  const extra = new Map(othersIn(indexes, table.length).map((index) => [table.pathAt(index), index as number | null]));
-  if (extra.size + odd.size === 0) return { listed, indexes, others: [], extraFiles: [] };
+  const extra = othersIn(table, indexes);
+  const isUnusual = torrent.warnings.length > 0;
+  if (extra.size + odd.size === 0 && !isUnusual) return { listed, indexes, others: [], extraFiles: [] };
   const names = namesOf();
-  /** The counterparts of files that are not listed under their names, by name. */
-  const found = new Map<string, DiskFile | Unreadable>();
+  /** The counterparts of files that are not listed under their names, by index. */
+  const found = new Map<number, DiskFile | Unreadable>();
   const missing = [...names.keys()].filter((i) => indexes[i] === NO_PATH);
   findUnderOtherNames({ torrent, names }, missing, { found, extra, table });
   for (const [path, error] of odd) if (isEntry(error)) extra.set(path, null);
   const root = followOutside ? null : listed.root;
+  for (const i of isUnusual ? missing : []) {
+    if (found.has(i) || !isEmptyFolder(torrent, i)) continue;
+    const entry = await followed(nodePath.dirname(nodePath.join(listed.root, names[i] as string)), root);
+    // The path of what is never read is empty, as that of a link.
+    if ('problem' in entry && entry.problem === FOLDER) found.set(i, { diskPath: '', size: 0, mtimeMs: 0, ctimeMs: 0 });
+  }
   const oddPlaces = new PathPrefixes(odd.keys());
-  for (const name of odd.size === 0 ? [] : missing.map((i) => names[i] as string)) {
-    if (found.has(name)) continue;
+  for (const i of odd.size === 0 ? [] : missing) {
+    const name = names[i] as string;
+    if (found.has(i)) continue;
     const at = [...oddPlaces.of(name)].at(-1);
     if (at === undefined) continue;
     const error = odd.get(at) ?? null;
@@ -112,11 +123,17 @@ async function filesIn(
           : await followed(nodePath.join(listed.root, name), root);
     // A link in place of a folder counts only if it leads out, or if there is such a file behind it.
     if (!isHere && isEntry(error) && !isFolderOutside && 'problem' in entry) continue;
-    found.set(name, entry);
+    found.set(i, entry);
     extra.delete(at);
   }
-  const others = indexOthers(indexes, names, { found, missing, table });
+  const others = indexOthers(indexes, { found, table });
   return { listed, indexes, others, extraFiles: [...extra.keys()] };
+}
+
+/** Whether a file stands for an empty folder: BitComet then writes an empty file whose name is empty, and makes the folder alone. */
+function isEmptyFolder(torrent: Torrent, index: number): boolean {
+  const { pathAt, lengths } = contentOf(torrent);
+  return lengths[index] === 0 && /[^/]\/$/.test(pathAt(index));
 }
 
 /** Whether a path leads out of the folder. */
@@ -132,6 +149,9 @@ function isEntry(error: MetainfoError | null): boolean {
 
 /** The problem of a link that verification does not follow without `followOutside`. */
 export const OUTSIDE = 'a link that leads out of the folder';
+
+/** The problem of a folder in place of a file. */
+const FOLDER = 'a folder';
 
 /** The file that a path leads to. @param root Null lets links lead anywhere. */
 export async function followed(path: string, root: string | null): Promise<DiskFile | Unreadable> {
@@ -150,7 +170,7 @@ export async function followed(path: string, root: string | null): Promise<DiskF
 async function statFile(path: string): Promise<DiskFile | Unreadable> {
   try {
     const status = await statusOf(path, path);
-    if (!isRegularFile(status)) return { problem: isFolder(status) ? 'a folder' : 'not a regular file' };
+    if (!isRegularFile(status)) return { problem: isFolder(status) ? FOLDER : 'not a regular file' };
     return { diskPath: path, size: status.size, mtimeMs: status.mtimeMs, ctimeMs: status.ctimeMs };
   } catch (error) {
     const failure = error as MetainfoError;

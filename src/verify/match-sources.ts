@@ -14,6 +14,7 @@ import {
   othersIn,
   safeNames,
   type Unreadable,
+  withoutRepeats,
 } from './matched-files.ts';
 
 /** A source with its path in the torrent. */
@@ -48,11 +49,7 @@ export class MatchedSources<Data> extends MatchedFiles {
   }
 }
 
-/**
- * Finds the files of a torrent among sources by their paths, then by the other names that clients give.
- *
- * @param isRenamed Whether the only source may have any name.
- */
+/** Finds the files among sources by path, then by other names of clients. @param isRenamed Whether the only source may have any. */
 export async function matchSources(
   torrent: Torrent,
   sources: readonly SourceWithPath<unknown>[],
@@ -68,12 +65,12 @@ export async function matchSources(
   const listed = { root: '', columns };
   const names = isRenamed ? sources.map(({ path }) => path) : safeNames(torrent);
   const wanted = () => namesColumn(torrent, () => names);
-  const indexes = isRenamed ? new Uint32Array(1) : await matchPaths(wanted(), columns.paths);
+  const indexes = isRenamed ? new Uint32Array(1) : withoutRepeats(await matchPaths(wanted(), columns.paths), torrent);
   const table = new FileTable<ScannedFile>(listed);
-  const extra = new Map(othersIn(indexes, table.length).map((index) => [table.pathAt(index), index as number | null]));
+  const extra = othersIn(table, indexes);
   const missing = [...names.keys()].filter((i) => indexes[i] === NO_PATH);
-  const found = new Map<string, DiskFile | Unreadable>();
+  const found = new Map<number, DiskFile | Unreadable>();
   findUnderOtherNames({ torrent, names }, missing, { found, extra, table });
-  const others = indexOthers(indexes, names, { found, missing, table });
+  const others = indexOthers(indexes, { found, table });
   return { listed, indexes, others, extraFiles: [...extra.keys()].sort() };
 }

@@ -7,11 +7,12 @@ import { RequestedTable, requestedPadFile } from '../hash/make-requested-files.t
 import { NO_PATH } from '../hash/match-paths.ts';
 import { systemPath } from '../hash/system-path.ts';
 import { type DiskFiles, FileTable, type PathColumn, pathColumn } from '../layout/file-table.ts';
-import { libtorrentName } from '../layout/libtorrent-names.ts';
-import { unsafeComponent } from '../layout/safe-path.ts';
+import { libtorrentPath, withoutBytes } from '../layout/libtorrent-names.ts';
+import { safePaths, unsafeComponent } from '../layout/safe-path.ts';
 import { contentOf, type TorrentContent } from '../model/lazy/content.ts';
-import { storedNames } from '../model/stored-names.ts';
+import { type StoredNames, storedNames } from '../model/stored-names.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
+import { inNode } from '../platform/node.ts';
 
 /** A regular file on disk. */
 export interface DiskFile {
@@ -177,16 +178,20 @@ export class MatchedFiles {
   }
 }
 
-/** Where to look for each file: its path in the torrent, or the safe form of a path that could lead elsewhere. */
+/** Where to look for each file: its path in the torrent, or in place of a path that could lead elsewhere, that of libtorrent. */
 export function safeNames(torrent: Torrent): string[] {
   const { lengths, pathAt } = contentOf(torrent);
   const paths = Array.from(lengths, (_, i) => pathAt(i));
   // Reading the torrent warns of every unsafe path.
   if (torrent.warnings.length === 0) return paths;
   const isSafe = (path: string) => path.split('/').every((part) => unsafeComponent(part) === null);
-  if (paths.every(isSafe)) return paths;
-  const { safePaths } = torrent;
-  return paths.map((path, i) => (isSafe(path) ? path : (safePaths[i] as string)));
+  const safe = paths.every(isSafe) ? paths : libtorrentPaths(paths);
+  return paths.map((path, i) => (isSafe(path) ? path : (safe[i] as string)));
+}
+
+/** The paths at which libtorrent stores files: with a number where two are the same for it. */
+function libtorrentPaths(paths: readonly string[]): string[] {
+  return Array.from(safePaths(paths.map((path) => libtorrentPath(path.split('/')))), (parts) => parts.join('/'));
 }
 
 /** The safe names of the files of a torrent, as a column. */
@@ -196,12 +201,12 @@ export function namesColumn(torrent: Torrent, namesOf: () => readonly string[]):
   return pathColumn(namesOf().map((name) => name.replaceAll('/', '\0')));
 }
 
-/** The indexes below a count that are not among these. */
-export function othersIn(indexes: Uint32Array, count: number): number[] {
-  const isMatched = new Uint8Array(count);
+/** The files of a table that are not among these indexes. */
+export function othersIn(table: FileTable<ScannedFile>, indexes: Uint32Array): Listed['extra'] {
+  const isMatched = new Uint8Array(table.length);
   for (let i = 0; i < indexes.length; i += 1) isMatched[indexes[i] as number] = 1;
-  const others: number[] = [];
-  for (let i = isMatched.indexOf(0); i >= 0; i = isMatched.indexOf(0, i + 1)) others.push(i);
+  const others: Listed['extra'] = new Map();
+  for (let i = isMatched.indexOf(0); i >= 0; i = isMatched.indexOf(0, i + 1)) others.set(table.pathAt(i), i);
   return others;
 }
 
@@ -211,38 +216,66 @@ interface WantedNames {
   names: readonly string[];
 }
 
+/**
+ * Leaves a file on disk to the first of several files that have its path: a torrent that is not quite valid, or whose names are not UTF-8,
+ * may show one name twice.
+ */
+export function withoutRepeats(indexes: Uint32Array, { warnings }: Torrent): Uint32Array {
+  if (warnings.length === 0) return indexes;
+  const taken = new Set<number>();
+  return indexes.map((index) => {
+    if (taken.has(index)) return NO_PATH;
+    taken.add(index);
+    return index;
+  });
+}
+
 /** Gives the indexes of the files that were found under other names, behind those that are listed. */
 export function indexOthers(
   indexes: Uint32Array,
-  names: readonly string[],
-  { found, missing, table }: Pick<Listed, 'found' | 'table'> & { missing: readonly number[] },
+  { found, table }: Pick<Listed, 'found' | 'table'>,
 ): (DiskFile | Unreadable)[] {
-  const others = [...found];
-  const places = new Map(others.map(([name], i) => [name, table.length + i]));
-  for (const i of missing) indexes[i] = places.get(names[i] as string) ?? NO_PATH;
-  return others.map(([, entry]) => entry);
+  const others: (DiskFile | Unreadable)[] = [];
+  for (const [i, entry] of found) indexes[i] = table.length + others.push(entry) - 1;
+  return others;
 }
 
 /** The endings that clients give to files which are not complete: qBittorrent; Transmission and others; µTorrent. */
 export const UNFINISHED_ENDINGS = ['.!qB', '.part', '.!ut'];
 
+/** A number before the ending of a name, or at its end. */
+const HAS_NUMBER = /\.\d+(\.[^./\n]*)?$/m;
+
+/** The names that libtorrent makes of bytes that are not UTF-8, in both ways. */
+function namesWithoutBytes({ paths }: StoredNames): string[][] {
+  return (['bytes', 'sequences'] as const).map((unit) =>
+    libtorrentPaths(paths.map((path) => path.replace(/[^/]+/g, (part) => withoutBytes(part, unit)))),
+  );
+}
+
 /** Finds other paths under which clients leave a file: for the index of a file, the most likely one first. */
-function otherNames({ torrent, names }: WantedNames): (index: number) => string[] {
-  const stored = storedNames(torrent);
+function otherNames({ torrent, names }: WantedNames, extra: readonly string[]): (index: number) => string[] {
+  // The names of a page's files are text.
+  const stored = inNode() ? storedNames(torrent) : null;
+  const numbered = torrent.warnings.length > 0 ? [torrent.safePaths] : [];
+  // To make all of these takes a while.
+  if (HAS_NUMBER.test(extra.join('\n'))) numbered.push(libtorrentPaths(names));
+  if (inNode() && stored) numbered.push(...namesWithoutBytes(stored));
   // The name of the file in the tree may be another one than that of the torrent.
   const only = names.length === 1 && torrent.torrentVersion === 'v2' ? [torrent.name] : [];
   return (index) => {
     const name = names[index] as string;
-    const changed = name.split('/').map(libtorrentName).join('/');
-    const others = [stored?.paths[index] ?? name, ...only, changed].filter((other) => other !== name);
+    const changed = libtorrentPath(name.split('/')).join('/');
+    const all = [stored?.paths[index] ?? name, ...only, changed, ...numbered.map((paths) => paths[index] as string)];
+    const others = all.filter((other) => other !== name);
     return [...others, ...[name, ...others].flatMap((other) => UNFINISHED_ENDINGS.map((ending) => other + ending))];
   };
 }
 
 /** A folder as {@link filesIn} has listed it. */
 interface Listed {
-  /** Files that were found under another name, by the name in the torrent. */
-  found: Map<string, DiskFile | Unreadable>;
+  /** Files that were found under another name, by their indexes in the torrent. */
+  found: Map<number, DiskFile | Unreadable>;
   /** The files that no name of the torrent fits, with their indexes; null for a link and the like. */
   extra: Map<string, number | null>;
   table: FileTable<ScannedFile>;
@@ -256,11 +289,11 @@ export function findUnderOtherNames(
 ): void {
   const { names } = wanted;
   if (extra.size === 0 || missing.length === 0) return;
-  const othersOf = otherNames(wanted);
+  const othersOf = otherNames(wanted, [...extra.keys()]);
   let composed: Map<string, string> | null = null;
   for (const i of missing) {
     const name = names[i] as string;
-    if (found.has(name)) continue;
+    if (found.has(i)) continue;
     let other = othersOf(i).find((path) => extra.has(path));
     if (other === undefined) {
       composed ??= new Map([...extra.keys()].map((path) => [path.normalize('NFC'), path]));
@@ -268,7 +301,7 @@ export function findUnderOtherNames(
     }
     const index = other === undefined ? null : extra.get(other);
     if (other === undefined || index == null) continue;
-    found.set(name, { ...diskFileAt(table, index), foundAs: other });
+    found.set(i, { ...diskFileAt(table, index), foundAs: other });
     extra.delete(other);
   }
 }

@@ -77,6 +77,30 @@ export function isAligned({ starts, fileIndexes, pieceLength }: PieceLayout): bo
   return starts.every((start, entry) => fileIndexes[entry] === -1 || start % pieceLength === 0);
 }
 
+/** The pieces from a byte on that starts a piece. */
+export function intervalFrom(start: number, length: number, { pieceLength }: PieceLayout): PieceInterval {
+  const first = start / pieceLength;
+  return [first, first + Math.ceil(length / pieceLength)];
+}
+
+/** The intervals without others, each of which lies in one of them. Both are in order. */
+export function intervalsWithout(
+  intervals: readonly PieceInterval[],
+  others: readonly PieceInterval[],
+): PieceInterval[] {
+  let next = 0;
+  return intervals.flatMap(([first, end]) => {
+    const rest: PieceInterval[] = [];
+    let from = first;
+    for (let other = others[next]; other && other[0] < end; other = others[next]) {
+      next += 1;
+      rest.push([from, other[0]]);
+      from = other[1];
+    }
+    return [...rest, [from, end] as const].filter((interval) => interval[0] < interval[1]);
+  });
+}
+
 export function countPieces(intervals: readonly PieceInterval[]): number {
   return intervals.reduce((sum, [first, end]) => sum + end - first, 0);
 }

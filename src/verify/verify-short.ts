@@ -1,6 +1,6 @@
-/** Verifies a torrent of one short file in one step: the file is opened, read and hashed on a native thread. */
-import { type BeneathOptions, shortPathOf } from '../disk/held-folder.ts';
-import { onAbort, throwIfAborted } from '../errors/cancel.ts';
+/** Verifies a torrent of one short file in one step: a native thread opens and reads the file. */
+import type { BeneathOptions } from '../disk/held-folder.ts';
+import { readSmallTree } from '../disk/small-tree.ts';
 import type { Checked } from '../errors/guard.ts';
 import { isOwnEngine, MAX_SHORT } from '../hash/engine.ts';
 import { BLOCK_SIZE, isPowerOfTwo } from '../layout/piece-length.ts';
@@ -23,22 +23,19 @@ export async function verifyShort(
   path: string,
   { engine, version, options }: Hashing & { options: Checked<CheckOptions & BeneathOptions & { cache?: unknown }> },
 ): Promise<VerifyReport | null> {
-  const { fast, progress, onProgress, signal, cache } = options;
+  const { fast, progress, onProgress, cache } = options;
   const { totalSize, nFiles } = torrent;
   const { pieceLength } = torrent.info;
   if (fast || cache || progress || onProgress || nFiles !== 1 || totalSize === 0 || totalSize > MAX_SHORT) return null;
   if (!isOwnEngine(engine) || !engine.short || pieceLength < BLOCK_SIZE || !isPowerOfTwo(pieceLength)) return null;
   const map = pieceLayoutOf(torrent, version);
-  const place = shortPathOf(path, options);
   // A pad file has hashes too.
-  if (!place || map.fileIndexes.length !== 1 || map.end !== totalSize) return null;
-  const job = engine.short.hashFile(place, version, pieceLength);
-  const removeListener = onAbort(signal, () => job.cancel());
-  const hashed = await job.done;
-  removeListener();
-  throwIfAborted(signal);
-  if (hashed?.file.length !== totalSize) return null;
-  const { length: size, mtimeMs, ctimeMs } = hashed.file;
+  if (map.fileIndexes.length !== 1 || map.end !== totalSize) return null;
+  const tree = await readSmallTree(path, { ...options, maxBytes: totalSize, maxFiles: 0 });
+  const [file] = tree?.files ?? [];
+  if (file?.length !== totalSize) return null;
+  const { length: size, mtimeMs, ctimeMs, content: bytes } = file;
+  const digests = engine.short.hash(bytes, version, pieceLength);
   const found = {
     ...nothingFound(1),
     indexes: new Uint32Array(1),
@@ -47,7 +44,6 @@ export async function verifyShort(
   const matched = new MatchedFiles(torrent, found);
   const good = new Uint8Array(map.pieceCount).fill(1);
   const all: PieceInterval[] = [[0, map.pieceCount]];
-  const { digests } = hashed;
   if (version !== 'v2') clearBadV1(torrent, all, digests, good);
   const content = contentOfPieces(map, matched, all);
   if (version !== 'v1') clearBadV2(torrent, { map, content, digests }, { good, isCheckedByV1: version === 'hybrid' });

@@ -35,11 +35,7 @@ import type { VerifyReport } from './report.ts';
 /** Content for {@link verify} that is not on this disk: sources with paths or names, or the data of a single-file torrent. */
 export type VerifySources = SourceData | readonly SourceInput[];
 
-/**
- * See {@link verify}.
- *
- * @param checkedOptions Gives the options, or throws for bad ones.
- */
+/** See {@link verify}. @param checkedOptions Gives the options, or throws for bad ones. */
 export async function verifySources(
   torrent: Torrent,
   content: VerifySources,

@@ -148,7 +148,7 @@ describe('verify of metainfo/browser', () => {
     const torrent = await inV2({ sources: [{ path: 'a', data: fileOf('a') }] });
     const blob = new Blob([torrent.bencode()]);
     const { size } = blob;
-    const other = { size, slice: blob.slice.bind(blob), arrayBuffer: () => blob.arrayBuffer() } as unknown as Blob;
+    const other = { size, slice: blob.slice.bind(blob), stream: () => blob.stream() } as unknown as Blob;
     assert.equal((await Torrent.read(other)).infohashV2, torrent.infohashV2);
     for (const bad of [null, 5, {}]) await assert.rejects(Torrent.read(bad as never), { code: 'ERR_INVALID_ARGUMENT' });
   });

@@ -11,7 +11,7 @@ import { command, entries, metainfo, metainfoProcess } from './run.ts';
 interface Event {
   event: string;
   job?: number;
-  output?: string | null;
+  torrent?: string | null;
   line?: number;
   jobs?: number;
   done?: number;
@@ -73,7 +73,7 @@ describe('metainfo create --batch -', () => {
     assert.equal(await run.end(), 1);
     const failed = named(run.events, 'failed');
     assert.deepEqual(
-      failed.map(({ line, job, output }) => [line, job, output]),
+      failed.map(({ line, job, torrent }) => [line, job, torrent]),
       [
         [3, 1, null],
         [4, 2, null],
@@ -154,7 +154,7 @@ describe('metainfo create --batch -', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Event);
     assert.deepEqual(
-      named(events, 'cancelled').map(({ job, output }) => [job, output]),
+      named(events, 'cancelled').map(({ job, torrent }) => [job, torrent]),
       [
         [1, 'huge.torrent'],
         [2, 'b.torrent'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { writeTree } from '../support/tree.ts';
@@ -34,6 +34,37 @@ describe('--ignore-case', () => {
     const included = ['create', 'album', '--include', '*.NFO', '--ignore-case', '--force', '-k', 'v2'];
     assert.equal((await metainfo(included, { cwd })).code, 0);
     assert.deepEqual(await paths(cwd), ['b/c.nfo']);
+  });
+});
+
+describe('--include and --exclude', () => {
+  it('choose the entries of --each, which need no match again', async (t) => {
+    const cwd = await workFolder(t);
+    await writeTree(cwd, { 'lib/a.mkv': 1, 'lib/a.nfo': 2, 'lib/set/b.mkv': 3, 'lib/set/b.nfo': 4 });
+    const made = async (folder: string, ...args: string[]) => {
+      const { code, stderr } = await metainfo(['create', '--each', 'lib', '-o', folder, ...args], { cwd });
+      assert.equal(code, 0, stderr);
+      assert.doesNotMatch(stderr, /matches nothing/);
+      return (await readdir(path.join(cwd, folder))).sort();
+    };
+    assert.deepEqual(await made('o1', '--include', '*.mkv'), ['a.mkv.torrent', 'set.torrent']);
+    assert.deepEqual(await paths(cwd, 'o1/set.torrent'), ['b.mkv']);
+    assert.deepEqual(await made('o2', '--exclude', '*.nfo'), ['a.mkv.torrent', 'set.torrent']);
+    assert.deepEqual(await paths(cwd, 'o2/set.torrent'), ['b.mkv']);
+    assert.deepEqual(await made('o3', '--exclude', 'set'), ['a.mkv.torrent', 'a.nfo.torrent']);
+  });
+
+  it('say what works in place of a list in one pattern', async (t) => {
+    const cwd = await workFolder(t);
+    const adviceFor = async (pattern: string) => {
+      const { stdout } = await metainfo(['plan', 'album', '-k', 'v1', '--exclude', pattern, '--json'], { cwd });
+      return JSON.parse(stdout)
+        .findings.map(({ advice }: { advice: string }) => advice)
+        .join();
+    };
+    for (const list of ['*.zip|*.jpg', '*.zip;*.jpg', '*.zip,*.jpg'])
+      assert.match(await adviceFor(list), /Repeat the option for each pattern, or use braces: \*\.\{nfo,jpg\}\./, list);
+    assert.match(await adviceFor('*.{zip,rar}'), /Quote patterns/);
   });
 });
 

@@ -33,8 +33,8 @@ describe('metainfo create URL', () => {
     assert.equal(code, 0);
     const json = JSON.parse(stdout);
     assert.deepEqual(
-      [json.path, json.name, json.url, json.etag, json.lastModified, json.totalSize, json.warnings],
-      ['other.mkv.torrent', 'other.mkv', web.url(), '"one"', web.object.lastModified, 100_000, []],
+      [json.torrent, json.path, json.name, json.url, json.etag, json.lastModified, json.totalSize, json.warnings],
+      ['other.mkv.torrent', web.url(), 'other.mkv', web.url(), '"one"', web.object.lastModified, 100_000, []],
     );
     const torrent = await read(cwd, 'other.mkv.torrent');
     assert.deepEqual([torrent.urlList, torrent.files.map((file) => file.path)], [[web.url()], ['other.mkv']]);

@@ -136,8 +136,8 @@ describe('metainfo edit', () => {
     assert.equal(json.infohashChanged, true);
     assert.equal(json.output, null);
     assert.deepEqual(json.changes, [
-      { key: 'info.name', before: '"album"', after: '"other"' },
-      { key: 'info.private', before: null, after: '1' },
+      { key: 'info.name', before: 'album', after: 'other' },
+      { key: 'info.private', before: null, after: 1 },
     ]);
     assert.deepEqual(await readFile(path.join(cwd, 'album.torrent')), bytes);
     assert.equal((await metainfo(['edit', 'album.torrent'], { cwd })).stdout, 'album.torrent: no changes\n');
@@ -282,7 +282,7 @@ describe('metainfo edit', () => {
     assert.deepEqual(again, { ...again, code: 0, stdout: '', stderr: '' });
     const json = await metainfo(['edit', 'album.torrent', 'none.torrent', '-c', 'y', '--json'], { cwd });
     const last = JSON.parse(json.stdout.trimEnd().split('\n')[2] as string);
-    assert.deepEqual(last, { event: 'summary', torrents: 2, changed: 2, unchanged: 0 });
+    assert.deepEqual(last, { event: 'summary', jobs: 2, changed: 2, unchanged: 0 });
   });
 
   it('names every torrent that cannot be edited, and changes none', async (t) => {
@@ -417,6 +417,40 @@ describe('metainfo edit', () => {
     );
     assert.deepEqual(await readFile(path.join(cwd, 'b.torrent')), other);
     assert.equal((await Torrent.read(path.join(cwd, 'a.torrent'))).comment, 'new');
+  });
+
+  it('fills in the placeholders of an output, as create does, and update and upgrade do too', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'single'), 'x');
+    await metainfo(['create', 'album', '-k', 'v1', '-t', 'udp://old.example:1/x'], { cwd });
+    await metainfo(['create', 'single', '-k', 'v2'], { cwd });
+    const torrents = ['album.torrent', 'single.torrent'];
+    const edited = await metainfo(
+      ['edit', ...torrents, '-t', 'udp://new.example:1/x', '-o', '{tracker}/{name}.{version}.{{name}}'],
+      { cwd },
+    );
+    assert.equal(edited.code, 0, edited.stderr);
+    assert.deepEqual(await entries(path.join(cwd, 'new.example')), ['album.v1.{name}', 'single.v2.{name}']);
+    const same = await metainfo(['edit', ...torrents, '-c', 'x', '-o', 'all/{tracker}', '--no-trackers'], { cwd });
+    assert.equal(same.code, 2);
+    assert.match(same.stderr, /\{tracker\} in the output all\/\{tracker\} needs a tracker with a host/);
+    const twice = await metainfo(['edit', ...torrents, '-t', 'udp://new.example:1/x', '-o', 'x-{tracker}'], { cwd });
+    assert.match(twice.stderr, /Two torrents would be written to x-new\.example/);
+    for (const [command, torrent, file] of [
+      ['update', 'single.torrent', 'made/single-v2'],
+      ['upgrade', 'album.torrent', 'made/album-hybrid'],
+    ] as const) {
+      const content = path.basename(torrent, '.torrent');
+      const { code, stderr } = await metainfo([command, torrent, content, '-o', 'made/{name}-{version}'], { cwd });
+      assert.equal(code, 0, stderr);
+      assert.equal((await Torrent.read(path.join(cwd, file))).name, content);
+    }
+    for (const command of ['edit', 'update', 'upgrade']) {
+      const args = [command, 'single.torrent', ...(command === 'edit' ? [] : ['single']), '-o', '{nonsense}'];
+      const { code, stderr } = await metainfo(args, { cwd });
+      assert.equal(code, 2);
+      assert.match(stderr, /Unknown placeholder \{nonsense\}/);
+    }
   });
 
   it('removes a field by an empty text, also one of a preset', async (t) => {

@@ -4,6 +4,8 @@ import { type Command, CommanderError } from 'commander';
 import { program } from '../../src/cli/program.ts';
 import { metainfo, workFolder } from './run.ts';
 
+const whole = await program();
+
 interface Named {
   name: string;
   command: Command;
@@ -32,7 +34,7 @@ function examplesOf(command: Command): string[] {
 
 /** Parses an example without running it; throws for wrong usage. */
 async function parse(example: string): Promise<void> {
-  const idle = program();
+  const idle = await program();
   for (const { command } of all(idle)) {
     command.configureOutput({ writeErr: () => {} });
     if (command.commands.length === 0) command.action(() => {});
@@ -42,7 +44,7 @@ async function parse(example: string): Promise<void> {
 }
 
 describe('--help', () => {
-  for (const { name, command } of all(program())) {
+  for (const { name, command } of all(whole)) {
     it(`of ${name} has examples that parse`, async () => {
       const examples = examplesOf(command);
       assert.ok(examples.length > 0 && examples[0] !== '');
@@ -73,7 +75,7 @@ describe('--help', () => {
   });
 
   it('puts every option into a group where there are many', () => {
-    for (const { name, command } of all(program())) {
+    for (const { name, command } of all(whole)) {
       const headings: string[] = helpOf(command).match(/^[A-Z][\w ]*:$/gm) ?? [];
       assert.equal(headings.includes('Options:'), command.options.filter(({ hidden }) => !hidden).length < 20, name);
     }
@@ -110,12 +112,12 @@ describe('--help', () => {
 
   it('lists the environment variables', () => {
     for (const name of ['METAINFO_ENGINE', 'METAINFO_KERNEL', 'SOURCE_DATE_EPOCH', 'NO_COLOR'])
-      assert.match(helpOf(program()), new RegExp(`^Environment:[^]*^  ${name} `, 'm'));
-    const create = helpOf(program().commands.find((command) => command.name() === 'create') as Command);
+      assert.match(helpOf(whole), new RegExp(`^Environment:[^]*^  ${name} `, 'm'));
+    const create = helpOf(whole.commands.find((command) => command.name() === 'create') as Command);
     assert.match(create, /SOURCE_DATE_EPOCH/);
   });
 
   it('lists the exit codes', () => {
-    assert.match(helpOf(program()), /\nExit codes: 0 success, 1 failure, 2 wrong usage, 130/);
+    assert.match(helpOf(whole), /\nExit codes: 0 success, 1 failure, 2 wrong usage, 130/);
   });
 });

@@ -31,7 +31,7 @@ describe('metainfo magnet', () => {
     const json = JSON.parse((await metainfo(['magnet', '--json', link], { cwd })).stdout);
     assert.deepEqual([json.displayName, json.trackers], ['album', ['udp://t.example:1/x']]);
     const own = JSON.parse((await metainfo(['magnet', '--json', 'album.torrent'], { cwd })).stdout);
-    assert.deepEqual(own, { path: 'album.torrent', magnet: link });
+    assert.deepEqual(own, { torrent: 'album.torrent', magnet: link });
   });
 
   it('omits an infohash of a hybrid, and selects files by path', async (t) => {

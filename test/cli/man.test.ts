@@ -9,6 +9,8 @@ import { program } from '../../src/cli/program.ts';
 import { missing } from '../support/external.ts';
 import { ROOT } from '../support/pages.ts';
 
+const whole = await program();
+
 /** Formats the page as `man` does. */
 function formatted(...options: string[]) {
   // groff takes no empty date.
@@ -30,7 +32,7 @@ describe('the man page', () => {
 
   it('has each command and each option that is not hidden', () => {
     const page = manPage();
-    for (const command of all(program())) {
+    for (const command of all(whole)) {
       const help = command.createHelp();
       if (command.parent) assert.ok(page.includes(`\n.B "${help.commandUsage(command).replaceAll('-', '\\-')}"`));
       for (const option of help.visibleOptions(command))

@@ -27,7 +27,7 @@ const NAMES = [...Array.from({ length: 20 }, (_, i) => `album${i}`), 'film.mkv']
 interface Event {
   event: string;
   job?: number;
-  output?: string | null;
+  torrent?: string | null;
   path?: string;
   infohash?: { v2: string };
   error?: { code: string; findings?: { code: string }[] };
@@ -115,7 +115,7 @@ describe('metainfo create --each', () => {
     assert.match(stdout, /^1 torrent made, 2 failed: /m);
     const json = eventsOf((await metainfo(['create', '--each', 'lib', '--json', '--force'], { cwd })).stdout);
     assert.deepEqual(
-      json.flatMap(({ event, output, path: place }) => (event === 'failed' ? [[output, place]] : [])).sort(),
+      json.flatMap(({ event, torrent, path: place }) => (event === 'failed' ? [[torrent, place]] : [])).sort(),
       ['lib/b\\xfe', 'lib/b\\xff'].map((name) => [null, name]),
     );
     const extra = await metainfo(['verify', '--each', 'out', 'lib'], { cwd });
@@ -139,7 +139,9 @@ describe('metainfo create --each', () => {
       /^lib\/album:\nerror: .*con\.txt.* \[windows_name\]\n(?:.*\n)*error: Nothing was hashed .*\[ERR_FINDINGS\]/,
     );
     const json = await metainfo([...args, '--json'], { cwd });
-    const failed = eventsOf(json.stdout).find(({ event, output }) => event === 'failed' && output === 'album.torrent');
+    const failed = eventsOf(json.stdout).find(
+      ({ event, torrent }) => event === 'failed' && torrent === 'album.torrent',
+    );
     assert.deepEqual(
       failed?.error?.findings?.map((finding) => finding.code),
       ['windows_name'],
@@ -181,11 +183,11 @@ describe('metainfo create --each', () => {
     await writeFile(path.join(cwd, 'out/album2.torrent'), 'd4:info');
     await writeTree(cwd, { 'lib/album4/more.flac': 5 });
     const again = eventsOf((await metainfo([...args, '--resume'], { cwd })).stdout);
-    const outputs = (name: string) =>
-      again.flatMap(({ event, output }) => (event === name ? [path.basename(output ?? '', '.torrent')] : [])).sort();
-    assert.deepEqual(outputs('done'), ['album1']);
-    assert.deepEqual(outputs('failed'), ['album2', 'album4']);
-    assert.equal(outputs('skipped').length, 18);
+    const torrents = (name: string) =>
+      again.flatMap(({ event, torrent }) => (event === name ? [path.basename(torrent ?? '', '.torrent')] : [])).sort();
+    assert.deepEqual(torrents('done'), ['album1']);
+    assert.deepEqual(torrents('failed'), ['album2', 'album4']);
+    assert.equal(torrents('skipped').length, 18);
     const forced = eventsOf((await metainfo([...args, '--resume', '--force', '--private'], { cwd })).stdout);
     assert.equal(forced.at(-1)?.done, 21);
     assert.equal((await read(cwd, 'out/album4.torrent')).nFiles, 2);

@@ -109,17 +109,21 @@ describe('hash-part and join with an object store', () => {
     const { cwd, env, run } = await setUp(t);
     const text = `const { Module } = require('node:module');
       const resolve = Module._resolveFilename;
-      Module._resolveFilename = (name, ...rest) => resolve(name === 'aws4fetch' ? 'not-installed' : name, ...rest);`;
+      Module._resolveFilename = (name, ...rest) => resolve(name === process.env.HIDDEN ? 'not-installed' : name, ...rest);`;
     await writeFile(path.join(cwd, 'hide.cjs'), text);
     const args = ['hash-part', 'plan.json', '--index', '0', '--parts', 's3://jobs/parts'];
-    const hidden = { ...env, NODE_OPTIONS: `--require=${path.join(cwd, 'hide.cjs')}` };
+    const hidden = { ...env, NODE_OPTIONS: `--require=${path.join(cwd, 'hide.cjs')}`, HIDDEN: 'aws4fetch' };
     const missing = await metainfoProcess(args, { cwd, env: hidden });
     assert.equal(missing.code, 2);
     assert.match(
       missing.stderr,
       /S3 needs a package that is not installed: npm install aws4fetch.*\[ERR_INVALID_ARGUMENT\]/,
     );
-    const keyless = await metainfo(args, { cwd, env: { ...env, AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' } });
+    const sdk = '@aws-sdk/credential-providers';
+    const noKeys = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_EC2_METADATA_DISABLED: 'true' };
+    const without = await metainfoProcess(args, { cwd, env: { ...hidden, ...noKeys, HIDDEN: sdk } });
+    assert.deepEqual([without.code, without.stderr.includes(`npm install ${sdk}, beside metainfo`)], [2, true]);
+    const keyless = await metainfo(args, { cwd, env: { ...env, ...noKeys } });
     assert.deepEqual([keyless.code, /set AWS_ACCESS_KEY_ID and/.test(keyless.stderr)], [2, true]);
     assert.equal((await run(...args)).code, 0);
   });
@@ -244,14 +248,64 @@ describe('metainfo store', () => {
     assert.ok(s3.requests.every((line) => !/^DELETE .*other$/.test(line)));
   });
 
+  it('keeps a plan that was written anew since it was listed, and each new object', async (t) => {
+    const { s3, run } = await setUp(t);
+    const deleted: string[] = [];
+    let looks = 0;
+    s3.handle = ({ request, response }) => {
+      const { searchParams, pathname } = new URL(`http://x${request.url}`);
+      if (request.method === 'DELETE') {
+        deleted.push(pathname);
+        response.writeHead(204).end();
+        return;
+      }
+      const prefix = searchParams.get('prefix') ?? '';
+      const isNew = prefix.startsWith(OTHER) || prefix === `${ID}/1.part`;
+      if (prefix === `${ID}/`) looks += 1;
+      const keys = [`${ID}/0.part`, `${ID}/1.part`, `${OTHER}/plan.json`].filter((key) => key.startsWith(prefix));
+      const time = `20${isNew ? 99 : 20}-01-01T00:00:00Z`;
+      const entries = keys.map(
+        (key) => `<Contents><Key>${key}</Key><LastModified>${time}</LastModified><Size>4</Size></Contents>`,
+      );
+      response.end(`<ListBucketResult>${entries.join('')}</ListBucketResult>`);
+    };
+    const { stdout } = await run('store', 'prune', '--older', '7d', '--store', 's3://jobs', '--json');
+    const { deleted: plans, objects, kept } = JSON.parse(stdout);
+    assert.deepEqual([plans, objects, kept, looks], [[], 1, 2, 1]);
+    assert.deepEqual(deleted, [`/jobs/${ID}/0.part`]);
+  });
+
+  it('lists a bucket of several pages with several requests at once', async (t) => {
+    const { s3, run } = await setUp(t);
+    const waiting: (() => void)[] = [];
+    s3.handle = ({ request, response }) => {
+      const prefix = new URL(`http://x${request.url}`).searchParams.get('prefix') ?? '';
+      const ids = [...'0123456789abcdef'].map((digit) => digit.repeat(64)).filter((id) => id.startsWith(prefix));
+      const about = '<LastModified>2026-01-01T00:00:00Z</LastModified><Size>4</Size>';
+      const entries = ids.map((id) => `<Contents><Key>${id}/0.part</Key>${about}</Contents>`).join('');
+      const others = '<Contents><Key>of others</Key></Contents>'.repeat(1000);
+      const more = prefix === '' ? `${others}<NextContinuationToken>x</NextContinuationToken>` : '';
+      waiting.push(() => response.end(`<ListBucketResult>${entries}${more}</ListBucketResult>`));
+      // Nothing is answered before all have asked.
+      if (prefix === '' || waiting.length === 16) for (const answer of waiting.splice(0)) answer();
+    };
+    const { stdout } = await run('store', 'ls', '--store', 's3://jobs');
+    assert.match(stdout, /s3:\/\/jobs: 16 plans, 16 objects, 64 B\n$/);
+  });
+
   it('lists more plans than the arguments of a function', async (t) => {
     const { s3, run } = await setUp(t);
     const [pages, each] = [16, 8192];
     const about = '<LastModified>2026-01-01T00:00:00Z</LastModified><Size>4</Size>';
     s3.handle = ({ request, response }) => {
-      const page = Number(new URL(`http://x${request.url}`).searchParams.get('continuation-token') ?? 0);
+      const { searchParams } = new URL(`http://x${request.url}`);
+      const page = Number(searchParams.get('continuation-token') ?? 0);
+      const isAsked = (id: string) => id.startsWith(searchParams.get('prefix') ?? '');
       const ids = Array.from({ length: each }, (_, i) => (page * each + i).toString(16).padStart(64, '0'));
-      const entries = ids.map((id) => `<Contents><Key>${id}/0.part</Key>${about}</Contents>`).join('');
+      const entries = ids
+        .filter(isAsked)
+        .map((id) => `<Contents><Key>${id}/0.part</Key>${about}</Contents>`)
+        .join('');
       const next = page + 1 < pages ? `<NextContinuationToken>${page + 1}</NextContinuationToken>` : '';
       response.end(`<ListBucketResult>${entries}${next}</ListBucketResult>`);
     };

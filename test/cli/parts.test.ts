@@ -67,7 +67,7 @@ describe('metainfo plan --part-size, hash-part and join', () => {
     assert.match(again.stderr, /output file exists: set\.plan\.json \(use --force to replace it\)/);
     const args = ['plan', 'set', '--part-size', '64KiB', '-l', '16KiB', '--force', '--json'];
     const { stdout } = await metainfo(args, { cwd });
-    const { path: file, id, parts, partSize, files, findings } = JSON.parse(stdout);
+    const { output: file, id, parts, partSize, files, findings } = JSON.parse(stdout);
     const plan = JSON.parse(String(await bytesOf(cwd, 'set.plan.json')));
     assert.deepEqual([file, id, parts, partSize, files], ['set.plan.json', plan.id, plan.parts, 64 * KIB, 1]);
     assert.deepEqual(findings, []);

@@ -186,7 +186,7 @@ describe('an error that no code expects', () => {
     const cwd = await temporaryFolder(t);
     const thrown = `setTimeout(() => { ${filler}; throw new Error('broken'); }, 20); setInterval(() => {}, 1e5);`;
     await writeFile(path.join(cwd, 'throw.cjs'), thrown);
-    const program: [string, ...string[]] = [process.execPath, '-r', './throw.cjs', MAIN, '--version'];
+    const program: [string, ...string[]] = [process.execPath, '-r', './throw.cjs', MAIN, '--help'];
     const { code, stderr } = await finish(startProgram(program, { cwd }));
     assert.equal(code, 1);
     assert.match(stderr, /^Error: broken\n/);

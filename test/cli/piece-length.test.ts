@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { stat, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { temporaryFolder, writeTree } from '../support/tree.ts';
 import { entries, metainfo, read, workFolder } from './run.ts';
 
 const KIB = 1024;
@@ -81,6 +82,7 @@ describe('metainfo create by limits about the piece length', () => {
     const cwd = await folderWithFilm(t);
     for (const args of [
       ['-l', '13'],
+      ['-l', '8', '-k', 'v1'],
       ['-l', '32K5'],
       ['--target-pieces', '0'],
       ['--target-pieces', '1e3'],
@@ -92,6 +94,42 @@ describe('metainfo create by limits about the piece length', () => {
       assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
       assert.doesNotMatch(stderr, /maxPieceLength|maxTorrentSize|targetPieces/);
     }
+  });
+});
+
+describe('pieces shorter than a block', () => {
+  it('bring a warning that names what other programs mean by the number', async (t) => {
+    const cwd = await folderWithFilm(t);
+    const findings = async (length: string) => {
+      const { code, stdout } = await metainfo(['plan', 'film', '-k', 'v1', '-l', length, '--json'], { cwd });
+      assert.equal(code, 0);
+      return JSON.parse(stdout).findings.filter(({ code: one }: { code: string }) => one === 'short_pieces');
+    };
+    const [finding] = await findings('4096');
+    assert.match(finding.message, /Pieces of 4096 bytes are shorter than a block/);
+    assert.match(finding.advice, /^4096 is 4 KiB: did you mean 4MiB\? \(--piece-length 4MiB\)/);
+    assert.deepEqual(await findings('16384'), []);
+    assert.match((await findings('8KiB'))[0].advice, /8192 is 8 KiB: did you mean 8MiB\?/);
+  });
+});
+
+describe('padding', () => {
+  it('brings a hint where shorter pieces avoid it', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeTree(cwd, Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`set/${i}`, 300_000])));
+    const hints = async (...args: string[]) => {
+      const { stdout } = await metainfo(['plan', 'set', '--json', ...args], { cwd });
+      return JSON.parse(stdout).findings.filter(({ code }: { code: string }) => code === 'much_padding');
+    };
+    const [hint] = await hints('-l', '1MiB');
+    assert.deepEqual([hint.severity, hint.advice], ['hint', 'Use a piece length of 64 KiB (--piece-length 64KiB).']);
+    assert.match(hint.message, /^71 % of the torrent is padding/);
+    for (const args of [
+      ['-l', '64KiB'],
+      ['-l', '1MiB', '-k', 'v1'],
+      ['-l', '1MiB', '-k', 'v2'],
+    ])
+      assert.deepEqual(await hints(...args), [], args.join(' '));
   });
 });
 

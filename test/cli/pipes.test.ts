@@ -97,7 +97,7 @@ describe('a torrent from standard input', () => {
       stdout
         .trimEnd()
         .split('\n')
-        .map((line) => JSON.parse(line).path),
+        .map((line) => JSON.parse(line).torrent),
       ['album.torrent', '-'],
     );
     assert.match(piped(cwd, input, 'show', 'album.torrent', '-').stdout, /\n\nstandard input\nname +album\n/);
@@ -140,7 +140,7 @@ describe('a torrent from standard input', () => {
         assert.deepEqual([code, stderr], [1, '']);
         const json = JSON.parse(stdout);
         // validate gives a result with issues instead of an error.
-        assert.equal(json.error?.path ?? json.file, '-');
+        assert.equal(json.error?.path ?? json.torrent, '-');
         return json.error ?? json.issues[0];
       };
       const empty = run('');
@@ -209,7 +209,7 @@ describe('edit -', () => {
     const json = run('--json');
     assert.equal(json.code, 2);
     assert.match(JSON.parse(json.stdout).error.message, /^--json and -o - both write to standard output/);
-    assert.equal(JSON.parse(run('--json', '-o', 'json.torrent').stdout).file, '-');
+    assert.equal(JSON.parse(run('--json', '-o', 'json.torrent').stdout).torrent, '-');
     assert.deepEqual(await entries(cwd), ['album', 'album.torrent', 'folder', 'json.torrent', 'new.torrent']);
   });
 });
@@ -255,8 +255,9 @@ describe('create -', () => {
     const cwd = await workFolder(t);
     const { code, stdout } = piped(cwd, noise(3 * MIB), 'create', '-', '--name', 'x', '--json');
     assert.equal(code, 0);
-    const { pieceLength, totalSize, name, files, path: target } = JSON.parse(stdout);
-    assert.deepEqual([pieceLength, totalSize, name, files, target], [MIB, 3 * MIB, 'x', 1, 'x.torrent']);
+    const { pieceLength, totalSize, name, files, torrent, path: from } = JSON.parse(stdout);
+    assert.deepEqual([pieceLength, totalSize, name, files], [MIB, 3 * MIB, 'x', 1]);
+    assert.deepEqual([torrent, from], ['x.torrent', '-']);
   });
 
   it('works between pipes', async (t) => {

@@ -18,7 +18,7 @@ async function addObstacles(cwd: string): Promise<void> {
 const OBSTACLES = ['ERR_BROKEN_LINK', 'ERR_LINK_LOOP', 'ERR_LINK_OUTSIDE', 'ERR_NOT_A_FILE'];
 
 interface PlanJson {
-  path: string;
+  torrent: string;
   infohash: null;
   files: number;
   pieces: number;
@@ -42,7 +42,7 @@ describe('metainfo plan', () => {
       await metainfo(['create', 'album', '-k', version, '-q'], { cwd });
       const torrent = await read(cwd, 'album.torrent');
       assert.deepEqual(
-        [plan.files, plan.pieces, plan.pieceLength, plan.infohash, plan.path],
+        [plan.files, plan.pieces, plan.pieceLength, plan.infohash, plan.torrent],
         [torrent.nFiles, torrent.nPieces, torrent.info.pieceLength, null, 'album.torrent'],
       );
       const size = torrent.bencode().length;

@@ -7,6 +7,8 @@ import { commandPages } from '../../scripts/docs-commands.ts';
 import { program } from '../../src/cli/program.ts';
 import { ROOT } from '../support/pages.ts';
 
+const whole = await program();
+
 const pages = commandPages();
 
 describe('the reference of the commands', () => {
@@ -22,8 +24,8 @@ describe('the reference of the commands', () => {
   });
 
   it('has every option of every command in the section of that command', () => {
-    const help = program().createHelp();
-    for (const { command, title } of commandsBelow({ command: program(), title: '' })) {
+    const help = whole.createHelp();
+    for (const { command, title } of commandsBelow({ command: whole, title: '' })) {
       const text = pages.get(`${title.split(' ')[0]}.md`) ?? '';
       const section = text
         .split(/^(?=#+ metainfo )/m)

@@ -111,7 +111,7 @@ describe('metainfo show', () => {
     const { code, stdout } = await metainfo(['show', '--json', 'album.torrent'], { cwd });
     assert.equal(code, 0);
     assert.deepEqual(JSON.parse(stdout), {
-      path: 'album.torrent',
+      torrent: 'album.torrent',
       version: 'hybrid',
       name: 'album',
       infohash: { v1, v2 },
@@ -342,7 +342,7 @@ describe('metainfo show', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     assert.deepEqual(
-      lines.map(({ path: file, error }) => [file ?? error.path, error?.code]),
+      lines.map(({ torrent: file, error }) => [file ?? error.path, error?.code]),
       [
         ['a.torrent', undefined],
         ['missing.torrent', 'ERR_NOT_FOUND'],

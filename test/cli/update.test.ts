@@ -21,7 +21,7 @@ describe('metainfo update', () => {
     await rm(file(second));
     const args = ['update', 'album/album.torrent', 'album'];
     const dry = await metainfo([...args, '--dry-run', '--json'], { cwd });
-    const { path: target, infohash, ...report } = JSON.parse(dry.stdout);
+    const { torrent: old, path: content, output, infohash, ...report } = JSON.parse(dry.stdout);
     const keys = ['files', 'totalSize', 'added', 'changed', 'removed', 'renamed', 'bytesRead', 'warnings'];
     assert.deepEqual(Object.keys(report), keys);
     assert.deepEqual(report.added, ['new\u001b[31m']);
@@ -35,11 +35,12 @@ describe('metainfo update', () => {
     assert.match(stdout, /\nread 10 B of [^\n]+\n$/);
     const now = await Torrent.read(file('album.torrent'));
     assert.deepEqual([now.infohashV1, now.infohashV2], [infohash.v1, infohash.v2]);
-    assert.equal(target, file('album.torrent'));
+    assert.deepEqual([old, content, output], ['album/album.torrent', 'album', null]);
     assert.deepEqual((await metainfo(['verify', 'album/album.torrent', 'album'], { cwd })).code, 0);
     assert.match((await metainfo(args, { cwd })).stdout, /^album\/album\.torrent: no changes\n/);
     const again = await metainfo([...args, '--since', '@0', '--json', '-o', 'other.torrent'], { cwd });
-    assert.equal(JSON.parse(again.stdout).bytesRead, now.totalSize);
+    const { bytesRead, output: other } = JSON.parse(again.stdout);
+    assert.deepEqual([bytesRead, other], [now.totalSize, 'other.torrent']);
     assert.deepEqual(await readFile(path.join(cwd, 'other.torrent')), await readFile(file('album.torrent')));
     assert.equal((await metainfo([...args, '-o', 'other.torrent'], { cwd })).code, 1);
     assert.equal((await metainfo([...args, '--quiet'], { cwd })).stdout, '');

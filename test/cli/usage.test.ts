@@ -11,6 +11,95 @@ import { command, entries, finish, metainfo, metainfoProcess, start, startProgra
 
 const errorOf = (stdout: string) => JSON.parse(stdout).error as { code: string; message: string; path: string | null };
 
+describe('a mistake', () => {
+  const says = async (cwd: string, args: string[], code: number, message: RegExp) => {
+    const run = await metainfo(args, { cwd });
+    assert.match(run.stderr + run.stdout, message);
+    assert.equal(run.code, code, args.join(' '));
+  };
+
+  it('of content in place of a torrent says how to make one', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'my film.bin'), Buffer.alloc(1000));
+    await writeFile(path.join(cwd, 'broken.torrent'), Buffer.alloc(1000));
+    for (const command of ['show', 'edit', 'magnet'])
+      await says(
+        cwd,
+        [command, 'my film.bin'],
+        1,
+        /If it is content, make a torrent of it: metainfo create 'my film\.bin'/,
+      );
+    await says(cwd, ['show', 'broken.torrent'], 1, /no value starts with this byte\. \[ERR_BENCODE\]/);
+  });
+
+  it('of a list of jobs in YAML says how to convert it, and a wrong key is named as it was written', async (t) => {
+    const cwd = await workFolder(t);
+    for (const text of [
+      '- path: album\n',
+      '---\n- path: album\n',
+      'version: 1\njobs:\n- path: album\n',
+      '# jobs\n- path: a\n',
+    ]) {
+      await writeFile(path.join(cwd, 'jobs.yaml'), text);
+      await says(
+        cwd,
+        ['create', '--batch', 'jobs.yaml'],
+        2,
+        /it is YAML: convert it with yq -o json \. jobs\.yaml \| metainfo create --batch -/,
+      );
+    }
+    for (const value of [false, [], null, 'x']) {
+      await writeFile(path.join(cwd, 'jobs.json'), JSON.stringify([{ path: 'album', nonsense: value }]));
+      await says(cwd, ['create', '--batch', 'jobs.json'], 2, /unknown key "nonsense"\. \[/);
+    }
+  });
+
+  it('of names that --normalize makes the same says so, and a plan too', async (t) => {
+    const cwd = await temporaryFolder(t);
+    await mkdir(path.join(cwd, 'set'));
+    for (const form of ['NFC', 'NFD']) await writeFile(path.join(cwd, 'set', 'é'.normalize(form)), 'x');
+    for (const command of ['create', 'plan'])
+      await says(
+        cwd,
+        [command, 'set', '--normalize', 'nfc'],
+        1,
+        /Two files have the path é, because two names are the same after --normalize: rename one/,
+      );
+  });
+
+  it('of a name too long for an output asks for another, alone and among many', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const name = 'n'.repeat(250);
+    await mkdir(path.join(cwd, 'set'));
+    await writeFile(path.join(cwd, 'set', name), 'x');
+    await writeFile(path.join(cwd, 'set', 'other'), 'x');
+    for (const args of [[`set/${name}`], ['--each', 'set', '-o', 'out/']])
+      await says(
+        cwd,
+        ['create', ...args],
+        1,
+        /longer than this system supports\. Choose a shorter name with -o FILE\. \[ERR_WRITE\]/,
+      );
+    assert.deepEqual(await entries(path.join(cwd, 'out')), ['other.torrent']);
+    await says(cwd, ['create', `set/${name}`, '-o', 'short.torrent'], 0, /short\.torrent: /);
+  });
+
+  it('of a name that is not that of the single file is a hint', async (t) => {
+    const cwd = await workFolder(t);
+    await writeFile(path.join(cwd, 'film.mkv'), 'x');
+    const hint = /hint: Clients look for the file "other\.mkv", and do not find "film\.mkv"\. \[other_name\]/;
+    for (const args of [['create'], ['plan'], ['create', '--dry-run', '--strict']])
+      await says(cwd, [...args, 'film.mkv', '--name', 'other.mkv', '-o', `${args.length}.${args[0]}.torrent`], 0, hint);
+    for (const args of [
+      ['film.mkv', '--name', 'film.mkv'],
+      ['album', '--name', 'other'],
+    ]) {
+      const { stdout, stderr } = await metainfo(['plan', ...args], { cwd });
+      assert.doesNotMatch(stdout + stderr, /other_name/);
+    }
+  });
+});
+
 describe('wrong usage with --json', () => {
   const CASES: Record<string, [args: string[], message: string]> = {
     'a missing argument': [['show', '--json'], "missing required argument 'file'"],
@@ -114,6 +203,8 @@ describe('an error', () => {
       ['create', 'album'],
       ['validate', 'album.torrent'],
       ['--help'],
+      ['--version'],
+      ['-V'],
     ];
     for (const line of lines) {
       const program = command(line);
@@ -124,6 +215,26 @@ describe('an error', () => {
         line.join(' '),
       );
     }
+  });
+
+  it('of a removed current folder, and of a pipe as content, is one line', {
+    skip: process.platform !== 'linux' && 'other systems remove no folder in use',
+  }, async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album/a.txt', '-q'], { cwd });
+    const run = async (script: string, ...line: string[]) =>
+      (await finish(startProgram(['sh', '-c', script, 'sh', ...command(line)], { cwd }))).stderr;
+    assert.equal(
+      await run('mkdir gone && cd gone && rmdir ../gone && "$@"', 'create', path.join(cwd, 'album')),
+      'error: The current folder does not exist any more: change to another one. [ERR_NOT_FOUND]\n',
+    );
+    const pipe = 'is a pipe or a device, not a file or folder: use - to read standard input. [ERR_NOT_A_FILE]';
+    const lines = [
+      ['verify', 'a.txt.torrent', '/dev/stdin'],
+      ['create', '/dev/stdin', '--name', 'x', '-o', 'x.torrent'],
+    ];
+    for (const line of lines)
+      assert.equal(await run('cat album/a.txt | "$@"', ...line), `error: /dev/stdin ${pipe}\n`, line.join(' '));
   });
 
   it('never includes warnings of Node', async (t) => {

@@ -32,6 +32,28 @@ describe('metainfo verify', () => {
     assert.match(quiet.stdout, /^missing[^\n]*\nwrong-size[^\n]*\n$/);
   });
 
+  it('tells names apart that look alike, as show does', {
+    skip: process.platform !== 'linux' && 'names of both forms are one here',
+  }, async (t) => {
+    const cwd = await workFolder(t);
+    await writeTree(path.join(cwd, 'd'), { 'caf\u00e9': 'a', 'cafe\u0301': 'b', '\u00fc': 'c' });
+    await metainfo(['create', 'd'], { cwd });
+    const shown = await metainfo(['show', 'd.torrent', '-v'], { cwd });
+    for (const name of ['caf\\u{e9}', 'cafe\\u{301}', '\u00fc']) assert.ok(shown.stdout.includes(` ${name}`), name);
+    await rm(path.join(cwd, 'd/caf\u00e9'));
+    await rm(path.join(cwd, 'd/\u00fc'));
+    await rename(path.join(cwd, 'd/cafe\u0301'), path.join(cwd, 'd/x'));
+    await writeFile(path.join(cwd, 'd/u\u0308 2'), 'c');
+    const { stdout } = await metainfo(['verify', 'd.torrent'], { cwd });
+    for (const line of [
+      'missing     caf\\u{e9} (',
+      'missing     cafe\\u{301} (',
+      'missing     \u00fc (',
+      'extra       u\u0308 2\n',
+    ])
+      assert.ok(stdout.includes(line), line + stdout);
+  });
+
   it('lists at most 20 extra files, and all of them with --json', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album'], { cwd });

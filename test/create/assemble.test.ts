@@ -43,7 +43,7 @@ const options: fc.Arbitrary<GenerateOptions> = fc.record({
   version: fc.constantFrom('v1', 'v2', 'hybrid'),
   padding: fc.boolean(),
   tailPad: fc.boolean(),
-  padNames: fc.constantFrom('libtorrent', 'unique'),
+  padNames: fc.constantFrom('auto', 'libtorrent', 'unique'),
   onWarning: fc.constant(() => {}),
 });
 

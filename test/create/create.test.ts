@@ -4,9 +4,11 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import { encode } from '../../src/bencode/encode.ts';
 import { type CreateOptions, create } from '../../src/create/create.ts';
 import { TorrentCreate } from '../../src/create/draft.ts';
+import { edit } from '../../src/edit/edit.ts';
 import { nodeEngine } from '../../src/hash/node.ts';
 import type { Progress } from '../../src/jobs/watch.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
@@ -125,6 +127,57 @@ describe('create', () => {
       await assert.rejects(create([{ path: 'a', data }], options as CreateOptions));
       assert.ok(data.destroyed);
     });
+
+  it('takes webseeds by that word, and names what others mean', async () => {
+    const content = [{ path: 'a', data: Buffer.from('a') }];
+    const [one, two] = ['https://files.example/a', 'https://b.example/'];
+    for (const webseeds of [[one], one]) assert.deepEqual((await create(content, { webseeds })).webseeds, [one]);
+    // A single one is text, as in libtorrent.
+    const text = Buffer.from((await create(content, { webseeds: [one] })).bencode()).toString('latin1');
+    assert.match(text, /8:url-list23:https:\/\/files\.example\/ae$/);
+    const list = Buffer.from((await create(content, { webseeds: [one, two] })).bencode()).toString('latin1');
+    assert.match(list, /8:url-listl23:https:\/\/files\.example\/a18:https:\/\/b\.example\/ee$/);
+    await assert.rejects(
+      create(content, { webseeds: [one], urlList: [two] }),
+      /webseeds and urlList set the same value/,
+    );
+    const torrent = await create(content);
+    assert.deepEqual(edit(torrent, { webseeds: [one] }).webseeds, [one]);
+    assert.throws(() => edit(torrent, { webseeds: [one], urlList: [two] }), /webseeds and urlList/);
+    for (const [word, meant] of Object.entries({
+      ...{ webSeeds: 'webseeds', isPrivate: 'private', pieceSize: 'pieceLength', torrentVersion: 'version' },
+      ...{
+        date: 'creationDate',
+        dhtNodes: 'nodes',
+        nProcesses: 'threads',
+        output: 'outputPath',
+        'url-list': 'urlList',
+      },
+    })) {
+      const given = { [word]: 'x' } as CreateOptions;
+      const message = new RegExp(`did you mean ${meant}\\?`);
+      await assert.rejects(create(content, given), { code: 'ERR_INVALID_ARGUMENT', message });
+      // A draft takes on-disk keys too, and writes no such word as a key that it does not know.
+      assert.throws(() => new TorrentCreate({ sources: content, ...given }), { code: 'ERR_VALIDATION' }, word);
+    }
+  });
+
+  it('refuses unknown keys of a source, and several paths', async () => {
+    const source = { path: 'a', data: Buffer.from('a') };
+    await assert.rejects(
+      create([{ ...source, foo: 1 } as never]),
+      /sources\.0\.foo: an unknown key: expected one of path/,
+    );
+    await assert.rejects(create([{ ...source, sise: 1 } as never]), /did you mean size\?/);
+    await assert.rejects(create(['a', 'b'] as never), /paths/);
+  });
+
+  it('makes torrents that say what they are', async () => {
+    const torrent = await create([{ path: 'a b', data: Buffer.from('hello') }], { version: 'v1' });
+    const said = `Torrent "a b" (v1, 5 bytes, infohash ${torrent.infohashV1})`;
+    assert.equal(String(torrent), said);
+    assert.equal(inspect(torrent), said);
+  });
 
   it('can be cancelled', async (t) => {
     const folder = await temporaryFolder(t);

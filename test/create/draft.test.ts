@@ -75,7 +75,7 @@ describe('a draft accepts', () => {
     ['comment', 'comment', 'ein Bär', Buffer.from('ein Bär')],
     ['createdBy', 'created by', 'me', Buffer.from('me')],
     ['creationDate', 'creation date', new Date(1_700_000_000_000), 1_700_000_000],
-    ['urlList', 'url-list', [URL_B], [Buffer.from(URL_B)]],
+    ['urlList', 'url-list', [URL_A, URL_B], [Buffer.from(URL_A), Buffer.from(URL_B)]],
   ];
   for (const [property, key, given, written] of FIELDS) {
     it(`${property} under its name and on-disk key`, async (t) => {
@@ -369,7 +369,7 @@ describe('fields of the info dictionary beside it', () => {
 
   it('may have unknown keys, but no values that bencode does not have', () => {
     for (const value of [true, 1.5, new Date(), () => 1, [null], { a: undefined }]) {
-      assert.deepEqual(issuesOf({ isPrivate: value }), ['isPrivate: type'], String(value));
+      assert.deepEqual(issuesOf({ myFlag: value }), ['myFlag: type'], String(value));
       assert.deepEqual(issuesOf({ info: { x: value }, extra: { y: value } }), ['y: type', 'info.x: type']);
     }
     assert.ok(new TorrentCreate({ x: { y: [1, 'a', new Map()] }, nothing: null, extra: { none: null } } as Fields));
@@ -643,6 +643,7 @@ describe('generate', () => {
       ['file tree', 'files', 'meta version', 'name', 'piece length', 'pieces'],
     );
     assert.deepEqual((await generate(t, { urlList: URL_B })).urlList, [URL_B]);
+    assert.deepEqual((await dictionary(t, { urlList: [URL_B] })).get('url-list'), Buffer.from(URL_B));
     const marked = await generate(t, { info: { private: true, source: 'S' } });
     assert.deepEqual([marked.info.private, marked.info.source], [true, 'S']);
     assert.notEqual((await generate(t, { info: { source: 'T' } })).infohashV1, marked.infohashV1);

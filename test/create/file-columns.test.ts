@@ -176,7 +176,10 @@ describe('the encoding of many files', () => {
   const shapes = fc.record({
     version: fc.constantFrom('v1' as const, 'hybrid' as const, 'v2' as const),
     padding: fc.option(
-      fc.record({ tailPad: fc.boolean(), padNames: fc.constantFrom('libtorrent' as const, 'unique' as const) }),
+      fc.record({
+        tailPad: fc.boolean(),
+        padNames: fc.constantFrom('auto' as const, 'libtorrent' as const, 'unique' as const),
+      }),
     ),
     pieceLength: fc.constantFrom(16_384, 32_768, 2 ** 20),
   });

@@ -279,7 +279,10 @@ for (const engine of ENGINES)
           /^2 files or folders cannot be added: [^;]+d: no permission to read it; [^;]+a\/b: no per/,
         );
         assert.equal(one?.path, path.join(top, 'one/a/b'));
-        assert.match(one.message ?? '', /a\/b: no permission to read it\. To leave out .+ use the option exclude\.$/);
+        assert.match(
+          one.message ?? '',
+          /a\/b: no permission to read it\. To leave out .+ use the option exclude\. To skip what is unreadable, use the option skipUnreadable\.$/,
+        );
       });
 
       it('a socket', async (t) => {

@@ -1,4 +1,4 @@
-// Which clients accept hybrids whose pad files share a path, as libtorrent names them, and that all accept unique names.
+// Which clients accept hybrids whose pad files share a path, as libtorrent names them, and that all accept the names of the default.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertWhole, CLIENTS, feed, Libtorrent, scopeOf, share, TEST_TIMEOUT } from '../support/clients.ts';
@@ -19,15 +19,15 @@ const STARTERS = {
 
 describe('hybrids with pad files of equal length', { skip: CLIENTS.libtorrent.skip, concurrency: 4 }, () => {
   for (const [name, { start, skip }] of Object.entries(STARTERS)) {
-    it(`are downloaded by ${name} if pad names are unique`, { skip, timeout }, async (t) => {
+    it(`are downloaded by ${name} with the default names`, { skip, timeout }, async (t) => {
       const scope = scopeOf(t);
-      const shared = await share(scope, 'hybrid', [...TRACKER, '--pad-names', 'unique'], FILES);
+      const shared = await share(scope, 'hybrid', TRACKER, FILES);
       const seed = await Libtorrent.seed(scope, shared);
       const folder = await shared.newFolder();
       const peer = await start(scope, shared.file, folder);
       await feed(seed, [peer]);
       await assertWhole(shared, folder);
-      const what = 'downloads with unique pad names';
+      const what = 'downloads with the default pad names';
       tried({ client: peer.client, version: peer.version, torrentVersion: 'hybrid', what });
     });
   }
@@ -38,7 +38,7 @@ describe('hybrids with pad files of equal length', { skip: CLIENTS.libtorrent.sk
     timeout,
   }, async (t) => {
     const scope = scopeOf(t);
-    const { file, newFolder } = await share(scope, 'hybrid', TRACKER, FILES);
+    const { file, newFolder } = await share(scope, 'hybrid', [...TRACKER, '--pad-names', 'libtorrent'], FILES);
     await assert.rejects(CLIENTS.Transmission.start(scope, file, await newFolder()), /duplicate|unrecognized info/);
   });
 });

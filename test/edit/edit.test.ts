@@ -269,6 +269,27 @@ describe('edit', () => {
     assert.deepEqual([removed.announce, removed.announceList], ['udp://b1', null]);
   });
 
+  it('keeps the bytes of a second info', () => {
+    const info = 'd6:lengthi5e4:name1:a12:piece lengthi16384e6:pieces20:xxxxxxxxxxxxxxxxxxxxe';
+    const bytes = latin1(`d4:info${info}4:infodee`);
+    const torrent = Torrent.fromBytes(bytes);
+    assert.deepEqual(Buffer.from(edit(torrent, {}).bencode()), Buffer.from(bytes));
+    const edited = edit(torrent, { comment: 'x' });
+    assert.equal(Buffer.from(edited.bencode()).toString('latin1'), `d7:comment1:x4:info${info}4:infodee`);
+  });
+
+  it('reads comment.utf-8 and created by.utf-8 before the others, and comment alone in strict', () => {
+    const info = 'd6:lengthi5e4:name1:a12:piece lengthi16384e6:pieces20:xxxxxxxxxxxxxxxxxxxxe';
+    const bytes = (comment: string, by: string) =>
+      latin1(
+        `d7:comment${comment}13:comment.utf-83:\xe6\x96\xb010:created by${by}16:created by.utf-83:\xc3\xa9x4:info${info}e`,
+      );
+    const old = Torrent.fromBytes(bytes('2:\xbe\xc9', '2:\xe9x'));
+    assert.deepEqual([old.comment, old.createdBy, old.warnings], ['新', 'éx', []]);
+    assert.equal(Torrent.fromBytes(bytes('1:x', '1:y')).comment, '新');
+    assert.equal(Torrent.fromBytes(bytes('1:x', '1:y'), { context: { profile: 'strict' } }).comment, 'x');
+  });
+
   it('removes comment.utf-8 with comment, and compares the first of two equal keys', () => {
     const info = reference({ length: 7, name: 'a', 'piece length': 16384, pieces: Buffer.alloc(20, 1) }).toString(
       'latin1',

@@ -279,6 +279,22 @@ describe('every exported function on plain values', () => {
       /^tree: \/a: expected a folder or a file, got 1\.$/,
     ],
     [
+      'FileTree.flatten',
+      () =>
+        FileTree.flatten(
+          new Map<string, unknown>([
+            ['a', new Map([['b', 1]])],
+            ['c', 2],
+          ]) as never,
+        ),
+      /^tree: \/a\/b: expected a folder or a file, got 1\.$/,
+    ],
+    [
+      'FileTree.flatten',
+      () => FileTree.flatten(new Map([['', { length: 0 }]]) as never),
+      /^tree: expected a name at the root of the tree, got an empty one\.$/,
+    ],
+    [
       'FileTree.unflatten',
       () => FileTree.unflatten([{ length: 1, path: 'abc' }] as never),
       /^files: item 0: expected a path/,

@@ -3,15 +3,22 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import {
   addPadfiles,
+  BLOCK_SIZE,
   type Chunk,
+  choosePieceLength,
+  HASH_SIZES,
   type Hash,
   HashPool,
   HybridHasher,
   isPadFile,
   iterBlocks,
+  MAX_AUTO_PIECE_LENGTH,
+  MAX_PIECE_LENGTH,
   MerkleTreeShape,
+  MIN_AUTO_PIECE_LENGTH,
   TorrentCreate,
   V1Hasher,
   V2Hasher,
@@ -232,5 +239,52 @@ describe('4.3 split_v1_v2', () => {
       [...pieceLayers].map(([key, layer]) => [key, Buffer.from(layer.bytes)]),
       [...(made.pieceLayers ?? [])].map(([key, layer]) => [key, Buffer.from(layer.bytes)]),
     );
+  });
+});
+
+describe('4.3 one file in one call', () => {
+  for (const [name, bytes] of Object.entries({ ...FILES, empty: Buffer.alloc(0), piece: content(PIECE, 3) }))
+    it(`gives the Merkle tree of a file of ${bytes.length} bytes`, async (t) => {
+      const folder = await temporaryFolder(t);
+      await writeTree(folder, { [name]: bytes, z: 'a torrent needs content' });
+      const file = path.join(folder, name);
+      const tree = await V2Hasher.hashFile(file, PIECE);
+      assert.deepEqual([tree.path, tree.shape.fileSize], [name, bytes.length]);
+      assert.deepEqual([...tree.leafHashes].map(Buffer.from), blocksOf(bytes));
+      const torrent = await new TorrentCreate({ pathRoot: folder, pieceLength: PIECE }).generate({ version: 'v2' });
+      assert.deepEqual(tree.rootHash, torrent.files[0]?.piecesRoot ?? null);
+      const layer = tree.rootHash && torrent.pieceLayers?.get(Buffer.from(tree.rootHash).toString('hex'));
+      assert.deepEqual(tree.pieceHashes?.bytes, layer?.bytes);
+    });
+
+  it('takes a URL, and reports progress', async () => {
+    const seen: number[] = [];
+    const onProgress = ({ bytes }: { bytes: number }) => seen.push(bytes);
+    const tree = await V2Hasher.hashFile(pathToFileURL(path.join(pathRoot, 'a')), PIECE, { onProgress });
+    assert.equal(tree.pieceHashes?.length, 4);
+    assert.equal(seen.at(-1), FILES.a.length);
+  });
+
+  it('fails for what is no file, a wrong piece length, and an aborted signal', async () => {
+    const file = path.join(pathRoot, 'a');
+    await assert.rejects(V2Hasher.hashFile(path.join(pathRoot, 'none'), PIECE), { code: 'ERR_NOT_FOUND' });
+    await assert.rejects(V2Hasher.hashFile(pathRoot, PIECE), { code: 'ERR_NOT_A_FILE' });
+    await assert.rejects(V2Hasher.hashFile(5 as never, PIECE), { code: 'ERR_INVALID_ARGUMENT' });
+    for (const wrong of [undefined, BLOCK / 2, PIECE + 1])
+      await assert.rejects(V2Hasher.hashFile(file, wrong as never), { code: 'ERR_VALIDATION' });
+    await assert.rejects(V2Hasher.hashFile(file, PIECE, { signal: AbortSignal.abort() }), { code: 'ERR_ABORTED' });
+  });
+});
+
+describe('8 Limits', () => {
+  it('has the sizes as constants', () => {
+    assert.equal(BLOCK_SIZE, BLOCK);
+    assert.deepEqual(HASH_SIZES, { block: 32, v1_piece: 20, v2_piece: 32 });
+    assert.equal(choosePieceLength(1), MIN_AUTO_PIECE_LENGTH);
+    assert.equal(choosePieceLength(Number.MAX_SAFE_INTEGER), MAX_AUTO_PIECE_LENGTH);
+    const shapeOf = (pieceLength: number) => () => new MerkleTreeShape({ fileSize: 1, pieceLength });
+    for (const allowed of [BLOCK_SIZE, MAX_PIECE_LENGTH]) shapeOf(allowed)();
+    for (const refused of [BLOCK_SIZE / 2, 2 * MAX_PIECE_LENGTH])
+      assert.throws(shapeOf(refused), { code: 'ERR_PIECE_LENGTH' });
   });
 });

@@ -84,6 +84,7 @@ describe('signals', () => {
     },
     storePart: (signal) => storePart(plan, 0, folderStore(path.join(folder, 'store')), { signal }),
     'Torrent.read': (signal) => Torrent.read(path.join(album, 'a'), { signal }),
+    'V2Hasher.hashFile': (signal) => V2Hasher.hashFile(path.join(album, 'a'), 16_384, { signal }),
     'TorrentBase.write': (signal) => torrent.write(path.join(folder, 'x.torrent'), { signal }),
     'TorrentCreate.generate': (signal) => draft.generate({ signal }),
     'TorrentCreate.generateExt': async (signal) => {

@@ -7,6 +7,7 @@ import {
   firstUnaligned,
   isPadFile,
   type PaddedFile,
+  type PadNames,
   padFile,
   padNamesOf,
   padsIn,
@@ -34,7 +35,7 @@ describe('isPadFile', () => {
 });
 
 describe('pad files beside content in .pad', () => {
-  for (const padNames of ['libtorrent', 'unique'] as const)
+  for (const padNames of ['auto', 'libtorrent', 'unique'] as const)
     it(`never share a path with it: ${padNames}`, () => {
       for (const taken of [['.pad'], ['.pad', '15'], ['.pad', 'x']]) {
         const files = [
@@ -61,8 +62,10 @@ describe('padsIn', () => {
     ['no file of that name that is a piece or more', [a, named(27), b], []],
     ['no empty file of that name', [{ ...a, length: 16 }, named(0), b], []],
     ['no file that has the name as a folder', [a, { length: 11, path: [name, 'a'] }, b], []],
-    ['flags alone where any file has attributes', [a, named(11), { ...b, attr: 'x' }], []],
-    ['flags alone where any file has empty attributes', [{ ...a, attr: '' }, named(11), b], []],
+    ['files of that name where another file has attributes', [a, named(11), { ...b, attr: 'x' }], [1]],
+    ['files of that name beside pad files by their flags', [a, named(11), b, padFile(12)], [1, 3]],
+    ['no file of that name that has attributes itself', [a, { ...named(11), attr: 'x' }, b], []],
+    ['no file of that name that has empty attributes itself', [a, { ...named(11), attr: '' }, b], []],
   ];
   for (const [what, files, pads] of cases) {
     it(`finds ${what}`, () => {
@@ -180,20 +183,24 @@ describe('addPadfiles', () => {
     });
   }
 
-  it('names pad files by their length, or so that no path repeats', () => {
-    const paths = (files: PaddedFile[], padNames?: 'libtorrent' | 'unique') =>
+  it('names pad files by their length, with numbers where a name repeats or everywhere', () => {
+    const paths = (files: PaddedFile[], padNames?: PadNames) =>
       addPadfiles(files, PIECE, { padNames }).flatMap(({ attr, path }) => (attr === 'p' ? [path.join('/')] : []));
     const files = list(5, 20, 21, 5);
-    assert.deepEqual(paths(files), ['.pad/11', '.pad/12', '.pad/11', '.pad/11']);
-    assert.deepEqual(paths(files, 'libtorrent'), paths(files));
+    assert.deepEqual(paths(files), ['.pad/11', '.pad/12', '.pad/11.1', '.pad/11.2']);
+    assert.deepEqual(paths(files, 'auto'), paths(files));
+    assert.deepEqual(paths(files, 'libtorrent'), ['.pad/11', '.pad/12', '.pad/11', '.pad/11']);
     assert.deepEqual(paths(files, 'unique'), ['.pad/11.1', '.pad/12.1', '.pad/11.2', '.pad/11.3']);
     // Not in a folder of the files, nor below a file.
     const taken = [...files, { length: 5, path: ['.pad', '11.1'] }, { length: 5, path: ['.pad_'] }];
     assert.equal(paths(taken, 'unique')[0], '.pad__/11.1');
     for (const given of [files, taken]) {
-      assert.equal(padNamesOf(addPadfiles(given, PIECE, { padNames: 'unique' })), 'unique');
-      assert.equal(padNamesOf(addPadfiles(given, PIECE)), 'libtorrent');
+      for (const padNames of ['auto', 'libtorrent', 'unique'] as const)
+        assert.equal(padNamesOf(addPadfiles(given, PIECE, { padNames })), padNames);
     }
+    // Where no name repeats, auto is libtorrent.
+    assert.equal(padNamesOf(addPadfiles(list(5, 20), PIECE, { padNames: 'libtorrent' })), 'auto');
+    assert.equal(padNamesOf(list(5, 20)), 'auto');
   });
 
   it('removes existing pad files, also those with more flags, and from a list with one file', () => {
@@ -208,7 +215,7 @@ describe('addPadfiles', () => {
     .map(([length, attr]) => ({ length, path: ['x'], attr }));
   const options = fc.record({
     tailPad: fc.boolean(),
-    padNames: fc.constantFrom('libtorrent' as const, 'unique' as const),
+    padNames: fc.constantFrom('auto' as const, 'libtorrent' as const, 'unique' as const),
   });
 
   it('starts every file with content at a piece, and is idempotent', () => {
@@ -222,10 +229,11 @@ describe('addPadfiles', () => {
           if (isPadFile(one)) assert.ok(one.length > 0 && one.length < PIECE);
           at += one.length;
         }
-        if (given.padNames === 'unique') {
-          const names = result.filter(isPadFile).map(({ path, attr }) => (attr === 'p' ? path.join('/') : ''));
-          assert.equal(new Set(names).size, names.length);
-        }
+        const names = result.filter(isPadFile).map(({ path, attr }) => (attr === 'p' ? path.join('/') : ''));
+        const plain = addPadfiles(files, PIECE, { ...given, padNames: 'libtorrent' }).filter(isPadFile);
+        const hasRepeats = new Set(plain.map(({ length }) => length)).size < plain.length;
+        assert.equal(new Set(names).size < names.length, given.padNames === 'libtorrent' && hasRepeats);
+        if (given.padNames === 'auto' && !hasRepeats) assert.deepEqual(result.filter(isPadFile), plain);
         // The same objects in the same order.
         const content = result.filter((one) => !isPadFile(one));
         assert.deepEqual(
@@ -263,7 +271,7 @@ describe('addPadfiles', () => {
             files.map(({ path, length }) => [path.join('/'), length]),
             { pieceLength: 16_384, tailPad },
           );
-          const names = addPadfiles(list(...given), 16_384, { tailPad });
+          const names = addPadfiles(list(...given), 16_384, { tailPad, padNames: 'libtorrent' });
           assert.deepEqual(
             names.map(({ path, length }) => [`t/${path.join('/')}`, length]),
             expected,

@@ -36,7 +36,7 @@ describe('FileList', () => {
     ];
     for (const [item, message] of refused) {
       assert.match(problemOf([good, item]) ?? 'accepted', message);
-      assert.match(problemOf([good, item]) ?? '', /^item 1: /);
+      assert.match(problemOf([good, item]) ?? '', /^At path: 1 -- /);
     }
   });
 

@@ -28,6 +28,8 @@ const OF_DRAFTS: readonly IssueCode[] = [
     'named_like_pad',
     'pad_folder',
     'pad_names',
+    'short_pieces',
+    'much_padding',
     'unicode_form',
     'reader_limit',
     'single_file_folder',
@@ -41,6 +43,7 @@ const OF_DRAFTS: readonly IssueCode[] = [
     'long_name',
     'long_path',
     'old_clients',
+    'other_name',
     'pattern_unmatched',
   ] as const),
   ...([
@@ -81,6 +84,7 @@ const REFUSED_SINCE = 'newer versions of libtorrent refuse it';
 const LOADED_SINCE = ['v2-name-dots'];
 /** Fixtures that libtorrent loads and compat refuses, with the reason. */
 const REFUSED_BY_COMPAT: Readonly<Record<string, string>> = {
+  'hybrid-files-empty': 'libtorrent skips the comparison with the tree. A v1 client finds no files.',
   'hybrid-neither-length-nor-files':
     'libtorrent drops the pieces and loads it as v2: here an incomplete v1 description is an error',
   'hybrid-path-dots-in-v1': 'libtorrent removes unsafe parts before it compares paths',

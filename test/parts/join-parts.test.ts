@@ -32,7 +32,7 @@ describe('joinParts', () => {
       version: fc.constantFrom(...VERSIONS),
       padding: fc.boolean(),
       tailPad: fc.boolean(),
-      padNames: fc.constantFrom('libtorrent' as const, 'unique' as const),
+      padNames: fc.constantFrom('auto' as const, 'libtorrent' as const, 'unique' as const),
     });
     const partSize = fc.oneof(
       fc.constantFrom(1, 16 * KIB, 64 * KIB, 256 * KIB, 2 ** 30),

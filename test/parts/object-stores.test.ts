@@ -388,6 +388,23 @@ describe('the settings of S3', () => {
     assert.deepEqual([other.region, other.token, other.endpoint], ['eu-north-1', undefined, 'http://b']);
   });
 
+  it('come from the AWS SDK last, as in a container', async (t) => {
+    let asked = 0;
+    const url = await serverOf(t, (_, response) => {
+      asked += 1;
+      const Expiration = new Date(Date.now() + 3_600_000).toISOString();
+      response.end(JSON.stringify({ AccessKeyId: 'role', SecretAccessKey: SECRET, Token: 't', Expiration }));
+    });
+    process.env['AWS_CONTAINER_CREDENTIALS_FULL_URI'] = `${url}/keys`;
+    t.after(() => void delete process.env['AWS_CONTAINER_CREDENTIALS_FULL_URI']);
+    const env = { AWS_PROFILE: 'container' };
+    const { key, token } = await signature(t, env);
+    assert.deepEqual([key, token], ['role', 't']);
+    // They are asked for again when they expire.
+    assert.deepEqual([(await signature(t, env)).key, asked], ['role', 1]);
+    assert.equal((await signature(t, { ...env, ...KEYS })).key, 'env');
+  });
+
   it('come from the files of the AWS command', async (t) => {
     const { key, region, token, endpoint } = await signature(t, {}, FILES);
     assert.deepEqual([key, region, token, endpoint], ['file', 'eu-west-1', undefined, null]);

@@ -18,7 +18,7 @@ describe('folderStore', () => {
     await store.delete?.(ID, 1);
     assert.equal(await store.get('cd'.repeat(32), 0), null);
     assert.deepEqual((await readdir(path.join(folder, ID))).sort(), [
-      ...['0.part', 'items-3.json', `join-${ID}.json`, 'plan.json', 'results-3.json'],
+      ...['0.part', 'batch.json', 'items-3.json', 'key.json', 'plan.json', 'results-3.json'],
     ]);
   });
 

@@ -130,7 +130,7 @@ for (const [name, { hold, lose }] of Object.entries(LOSSES)) {
 describe('the columns of a task', { skip: !addonOrNull() && 'there is no addon' }, () => {
   const addon = addonOrNull() as Addon;
   const rows = Array.from({ length: 50_000 }, (_, i) => ({ path: [`${100_000 + i}`], length: i }));
-  const padding = { pieceLength: 16 * KIB, tailPad: true, uniqueNames: false };
+  const padding = { pieceLength: 16 * KIB, tailPad: true, names: 'libtorrent' as const };
   const TASKS: Record<string, (columns: FileColumns, roots: Uint8Array) => Promise<unknown>> = {
     sortFiles: (columns) => addon.sortFiles(columns, true, columns.paths),
     measureFiles: (columns) => addon.measureFiles(columns, padding, 16 * KIB, 10),

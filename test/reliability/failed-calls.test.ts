@@ -34,6 +34,7 @@ const OUTPUT = ['create', 'write', 'sync', 'close'] as const;
 const JOBS: Record<string, Expected> = {
   scan: { calls: ['stat', 'list', 'resolve'], cases: 60, engines: BOTH, every: true },
   create: { calls: [...OUTPUT, 'open', 'fstat', 'read', 'stat', 'list', 'resolve', 'link'], cases: 60, engines: BOTH },
+  'create, few short files': { calls: [...OUTPUT, 'open', 'fstat', 'read', 'stat', 'list'], cases: 60, every: true },
   'create, v1, over another': { calls: [...OUTPUT, 'open', 'read', 'stat', 'rename', 'attribute'], cases: 60 },
   verify: { calls: ['open', 'read', 'close', 'stat', 'list', 'resolve'], cases: 40, engines: BOTH },
   update: { calls: [...OUTPUT, 'open', 'read', 'stat', 'list', 'rename', 'attribute'], cases: 60, engines: BOTH },

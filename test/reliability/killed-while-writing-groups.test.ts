@@ -79,7 +79,7 @@ class Place {
   /** Checks that each torrent is the new one, or what was there before, and returns the names of other files. */
   check({ stdout }: Result, what: string): string[] {
     const events = stdout.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as Event] : []));
-    const done = new Set(events.flatMap(({ event, output }) => (event === 'done' ? [path.basename(output)] : [])));
+    const done = new Set(events.flatMap(({ event, torrent }) => (event === 'done' ? [path.basename(torrent)] : [])));
     const names = this.names();
     for (const [name, whole] of this.#whole) {
       const found = names.includes(name) ? readFileSync(path.join(this.#out, name)) : null;
@@ -93,7 +93,7 @@ class Place {
 
 interface Event {
   event: string;
-  output: string;
+  torrent: string;
   error?: { code: string; message: string; path: string };
 }
 
@@ -152,10 +152,10 @@ describe('create --each', { skip: shimMissing(), concurrency: 2 }, () => {
             assert.equal(result.code, failures.length > 0 ? 1 : 0, what);
             // Another way of writing does without what is not supported.
             if (action === 'EOPNOTSUPP') assert.deepEqual(failures, [], what);
-            for (const { output, error } of failures) {
-              assert.equal(path.resolve(error?.path as string), path.resolve(output), what);
+            for (const { torrent, error } of failures) {
+              assert.equal(path.resolve(error?.path as string), path.resolve(torrent), what);
               assert.match(error?.message as string, /work\/out\/f\d+\.torrent/, what);
-              if (!isForced) assert.ok(!place.names().includes(path.basename(output)), what);
+              if (!isForced) assert.ok(!place.names().includes(path.basename(torrent)), what);
             }
             failed += failures.length;
           }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { PartStore } from '../../src/parts/store.ts';
 
-/** The id of the plan whose objects {@link exerciseStore} leaves in a store: 0, plan, join, items-3 and results-3. */
+/** The id of the plan whose objects {@link exerciseStore} leaves in a store: 0, plan, key, batch, items-3 and results-3. */
 export const PLAN_ID = 'ab'.repeat(32);
 
 /** Puts, reads, replaces and deletes objects. */
@@ -12,7 +12,8 @@ export async function exerciseStore(store: PartStore): Promise<void> {
     [0, 'part'],
     [7, ''],
     ['plan', '{}'],
-    [`join-${PLAN_ID}`, '{}'],
+    ['key', 'key'],
+    ['batch', '{}'],
     ['items-3', '[]'],
     ['results-3', '[1]'],
   ] as const) {

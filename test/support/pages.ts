@@ -85,7 +85,7 @@ export function parsePage(text: string): Page {
 /** Makes the packages importable by their names from a folder, in TypeScript and JavaScript. */
 export async function linkPackage(folder: string): Promise<void> {
   await mkdir(path.join(folder, 'node_modules'));
-  for (const name of ['@types', 'metainfo', 'metainfo-bullmq', 'superstruct'])
+  for (const name of ['@types', 'bullmq', 'metainfo', 'metainfo-bullmq', 'superstruct'])
     await symlink(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
 }
 

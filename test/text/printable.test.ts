@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { printableJson } from '../../src/cli/terminal/output.ts';
 import { exactBytes, formatBytes, formatDuration } from '../../src/text/format.ts';
-import { printable } from '../../src/text/printable.ts';
+import { distinctly, printable } from '../../src/text/printable.ts';
 
 describe('printable', () => {
   it('escapes characters that could change what a terminal shows', () => {
@@ -27,6 +27,15 @@ describe('printable', () => {
 
   it('leaves no control character in any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => assert.doesNotMatch(printable(text), /\p{Cc}/u)));
+  });
+});
+
+describe('distinctly', () => {
+  it('escapes the names that look alike, and no others', () => {
+    const names = ['caf\u00e9', 'cafe\u0301', '\u00fc', 'a\u200eb', 'plain', 'caf\u00e9'];
+    const show = distinctly(names);
+    assert.deepEqual(names.map(show), ['caf\\u{e9}', 'cafe\\u{301}', '\u00fc', 'a\\u200eb', 'plain', 'caf\\u{e9}']);
+    assert.equal(distinctly(['caf\u00e9', 'caf\u00e9'])('caf\u00e9'), 'caf\u00e9');
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { TorrentCreate } from '../../src/create/draft.ts';
@@ -8,6 +8,8 @@ import { nodeEngine } from '../../src/hash/node.ts';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { noise } from '../hash/reference.ts';
+import { libtorrentMissing } from '../support/external.ts';
+import { LibtorrentOracle } from '../support/libtorrent.ts';
 import { temporaryFolder, writeTree } from '../support/tree.ts';
 
 const PIECE = 16 * 1024;
@@ -131,6 +133,195 @@ describe('verify of names that are not UTF-8', { skip: process.platform !== 'lin
     await writeFile(raw(root, '/caf\xe9.txt'), noise(20_000, 9));
     const report = await verify(v1Torrent(FILES), root);
     assert.deepEqual(statuses(report)[0], ['caf\ufffd.txt', 'partial', 'caf\udce9.txt']);
+  });
+});
+
+describe('verify of files whose names look the same', {
+  skip: process.platform !== 'linux' && 'names are text here',
+}, () => {
+  const CYRILLIC: Files = [
+    [[latin1('\xc0\xc1.vob')], noise(5)],
+    [[latin1('\xc2\xc3.vob')], noise(6, 2)],
+  ];
+
+  it('finds each under its own bytes', async (t) => {
+    const root = await temporaryFolder(t);
+    await put(root, CYRILLIC);
+    const report = await verify(v1Torrent(CYRILLIC), root);
+    assert.deepEqual([report.ok, report.extraFiles], [true, []]);
+    // One of them alone is not both.
+    await rm(raw(root, '/', latin1('\xc0\xc1.vob')));
+    const half = await verify(v1Torrent(CYRILLIC), root);
+    assert.equal(half.files[0]?.status, 'missing');
+    assert.equal(half.files[1]?.foundAs !== undefined, true);
+  });
+
+  it('finds what libtorrent makes of bytes that are not UTF-8, also with a number', async (t) => {
+    for (const [first, second] of [
+      ['_.vob', '_.1.vob'],
+      ['__.vob', '__.1.vob'],
+    ] as const) {
+      const root = await temporaryFolder(t);
+      await writeFile(path.join(root, first), noise(5));
+      await writeFile(path.join(root, second), noise(6, 2));
+      const report = await verify(v1Torrent(CYRILLIC), root);
+      assert.deepEqual([report.ok, report.extraFiles], [true, []], first);
+    }
+  });
+
+  it('finds files that libtorrent numbers: another letter case, and the same path twice', async (t) => {
+    const cases: [names: [string, string], onDisk: [string, string]][] = [
+      [
+        ['Readme', 'README'],
+        ['Readme', 'README.1'],
+      ],
+      [
+        ['a', 'a'],
+        ['a', 'a.1'],
+      ],
+    ];
+    for (const [names, onDisk] of cases) {
+      const files: Files = names.map((name, i) => [[latin1(name)], noise(5 + i, i + 1)]);
+      const root = await temporaryFolder(t);
+      for (const [i, name] of onDisk.entries()) await writeFile(path.join(root, name), noise(5 + i, i + 1));
+      const report = await verify(v1Torrent(files), root);
+      assert.deepEqual([report.ok, report.extraFiles], [true, []], names.join());
+      await rm(path.join(root, onDisk[1]));
+      const half = await verify(v1Torrent(files), root);
+      assert.equal(half.files[1]?.status, 'missing');
+    }
+  });
+});
+
+describe('verify of paths that no file can have', {
+  skip: process.platform !== 'linux' && 'the names are those of libtorrent on Linux',
+}, () => {
+  const CASES: [paths: string[][], onDisk: string[]][] = [
+    [
+      [['..', 'x'], ['a']],
+      ['x', 'a'],
+    ],
+    [
+      [['.', 'x'], ['..']],
+      ['x', '_'],
+    ],
+    [
+      [
+        ['', 'x'],
+        ['d', '', 'y'],
+      ],
+      ['_/x', 'd/_/y'],
+    ],
+    [
+      [
+        ['d', '..'],
+        ['e', '.', 'y'],
+      ],
+      ['d', 'e/y'],
+    ],
+    [
+      [['d', 'sub', ''], ['a']],
+      ['d/sub/_', 'a'],
+    ],
+    [
+      [['..', 'a'], ['a']],
+      ['a', 'a.1'],
+    ],
+    [
+      [['..'], ['.']],
+      ['_', '_.1'],
+    ],
+    [
+      [
+        ['d', '\u202e', 'y'],
+        ['e', '\u202e..'],
+      ],
+      ['d/y', 'e'],
+    ],
+    [
+      [['a/b', 'x'], ['../../c']],
+      ['ab/x', '....c'],
+    ],
+    [
+      [['d\0', 'y'], ['/']],
+      ['d/y', '_'],
+    ],
+    [[['...', 'x']], ['.../x']],
+  ];
+  const filesOf = (paths: string[][]): Files =>
+    paths.map((parts, i) => [
+      parts.map((part) => Buffer.from(part)),
+      parts.at(-1) === '' ? noise(0) : noise(5 + i, i + 1),
+    ]);
+
+  for (const [paths, onDisk] of CASES)
+    it(`finds them where libtorrent stores them: ${JSON.stringify(paths)}`, async (t) => {
+      const files = filesOf(paths);
+      const top = await temporaryFolder(t);
+      const root = path.join(top, 'root');
+      await writeTree(root, Object.fromEntries(onDisk.map((name, i) => [name, Buffer.from(files[i]?.[1] ?? [])])));
+      // Never outside of the folder, even if the file is there.
+      for (const name of ['x', 'c', 'b']) await writeFile(path.join(top, name), noise(5, 1));
+      const torrent = v1Torrent(files);
+      const report = await verify(torrent, root);
+      assert.deepEqual([report.ok, report.extraFiles], [true, []]);
+      await rm(path.join(root, onDisk[0] as string));
+      const half = await verify(torrent, root);
+      const isFolder = paths[0]?.at(-1) === '';
+      assert.deepEqual([half.ok, half.files[0]?.status], [isFolder, isFolder ? 'complete' : 'missing']);
+    });
+
+  it('are those of libtorrent', { skip: libtorrentMissing() }, async () => {
+    const oracle = new LibtorrentOracle();
+    for (const [paths, onDisk] of CASES) {
+      const names = await oracle.names(v1Torrent(filesOf(paths)).bencode());
+      assert.deepEqual(
+        names,
+        onDisk.map((name) => `root/${name}`),
+      );
+    }
+    await oracle.close();
+  });
+
+  it('finds files under the safe paths of the torrent, too', async (t) => {
+    const root = await temporaryFolder(t);
+    const torrent = v1Torrent(filesOf([['..', 'x'], ['a']]));
+    assert.deepEqual(torrent.safePaths, ['_/x', 'a']);
+    await writeTree(root, { '_/x': noise(5, 1), a: noise(6, 2) });
+    assert.deepEqual(statuses(await verify(torrent, root))[0], ['../x', 'complete', '_/x']);
+  });
+
+  it('takes an empty folder for what BitComet writes for one, but no link that leads out', async (t) => {
+    const top = await temporaryFolder(t);
+    const root = path.join(top, 'root');
+    const torrent = v1Torrent(filesOf([['d', 'sub', ''], ['a']]));
+    await writeTree(root, { a: noise(6, 2) });
+    assert.equal((await verify(torrent, root)).files[0]?.status, 'missing');
+    await mkdir(path.join(root, 'd'));
+    await mkdir(path.join(top, 'sub'));
+    await symlink(path.join(top, 'sub'), path.join(root, 'd/sub'));
+    assert.notEqual((await verify(torrent, root)).files[0]?.status, 'complete');
+    await rm(path.join(root, 'd/sub'));
+    await mkdir(path.join(root, 'd/sub'));
+    assert.equal((await verify(torrent, root)).ok, true);
+    // An empty file in place of the folder is that of Torrent.safePaths. A file with content is never a folder.
+    await rm(path.join(root, 'd/sub'), { recursive: true });
+    await writeFile(path.join(root, 'd/sub'), '');
+    assert.equal((await verify(torrent, root)).files[0]?.foundAs, 'd/sub');
+    await rm(path.join(root, 'd/sub'));
+    await mkdir(path.join(root, 'd/sub'));
+    const full = v1Torrent([[[latin1('d'), latin1('sub'), latin1('')], noise(5)]]);
+    assert.equal((await verify(full, root)).files[0]?.status, 'missing');
+  });
+
+  it('finds an empty folder whose name is not UTF-8', async (t) => {
+    const root = await temporaryFolder(t);
+    const files: Files = [
+      [[latin1('d\xe9'), latin1('')], noise(0)],
+      [[latin1('a')], noise(5)],
+    ];
+    await put(root, [[[latin1('d\xe9'), latin1('_')], noise(0)], files[1] as Files[number]]);
+    assert.deepEqual(statuses(await verify(v1Torrent(files), root))[0], ['d\ufffd/', 'complete', 'd\udce9/_']);
   });
 });
 

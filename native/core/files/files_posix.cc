@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace metainfo {
 namespace {
@@ -55,6 +58,10 @@ int open_stepwise(const std::string& path, int flags, int start) {
 
 }  // namespace
 
+OpenFile::~OpenFile() {
+  if (descriptor >= 0) ::close(descriptor);
+}
+
 // In one call where the system has one for that.
 int open_without_links(const char* path, int flags, int start) {
 #ifdef O_NOFOLLOW_ANY
@@ -72,6 +79,33 @@ int open_without_links(const char* path, int flags, int start) {
 #endif
   return open_stepwise(path, flags, start);
 #endif
+}
+
+std::optional<ShortFile> read_short_at(int start, const char* path, bool free, std::size_t max) {
+  struct stat before;
+  // Opening a FIFO or a device may do something, and opening a large file takes time.
+  const auto is_short = [&] {
+    return S_ISREG(before.st_mode) && static_cast<std::uint64_t>(before.st_size) <= max;
+  };
+  const int status_flags = free ? 0 : AT_SYMLINK_NOFOLLOW;
+  if (retrying([&] { return ::fstatat(start, path, &before, status_flags); }) != 0 || !is_short()) return {};
+  const OpenFile file{free ? retrying([&] { return ::open(path, kOpenFile); })
+                           : open_without_links(path, kOpenFile, start)};
+  if (file.descriptor < 0 || retrying([&] { return ::fstat(file.descriptor, &before); }) < 0) return {};
+  if (!is_short()) return {};
+  const auto size = static_cast<std::uint64_t>(before.st_size);
+  // One byte more shows that the file has grown.
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size) + 1);
+  std::size_t filled = 0;
+  for (ssize_t count = 1; count > 0 && filled < bytes.size(); filled += static_cast<std::size_t>(count)) {
+    count = retrying([&] { return ::read(file.descriptor, &bytes[filled], bytes.size() - filled); });
+    if (count < 0) return {};
+  }
+  struct stat after;
+  if (filled != size || retrying([&] { return ::fstat(file.descriptor, &after); }) < 0) return {};
+  if (after.st_size != before.st_size || mtime_ms(after) != mtime_ms(before)) return {};
+  bytes.pop_back();
+  return ShortFile{to_file_status(before), std::move(bytes)};
 }
 
 double mtime_ms(const struct stat& status) { return milliseconds(mtime(status)); }

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <string>
+#include <cstddef>
+#include <optional>
 
 #include "core/files/reader.h"
 
@@ -36,6 +37,16 @@ auto retrying(Call call) {
 // Opens a path, relative to the folder `start`, and follows no symbolic link, in no component. Returns -1 and
 // sets errno, to ELOOP if there is one (without openat2 or O_NOFOLLOW_ANY, to ENOTDIR if a folder is one).
 int open_without_links(const char* path, int flags, int start = AT_FDCWD);
+
+// Closes a file or folder that was opened.
+struct OpenFile {
+  ~OpenFile();
+  const int descriptor;  // negative for none
+};
+
+// Reads a regular file of at most `max` bytes, relative to the folder `start`. Links are followed for a path
+// that is `free`. Empty for any other file, after an error, and if the file changed meanwhile.
+std::optional<ShortFile> read_short_at(int start, const char* path, bool free, std::size_t max);
 
 double mtime_ms(const struct stat& status);
 FileStatus to_file_status(const struct stat& status);

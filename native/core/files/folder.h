@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,9 @@ class Folder {
 
   // Reads the status of an entry, and follows no link.
   FileStatus status(const char* name) const;
+
+  // Reads a regular file in the folder, as read_short_file() does, and follows no link. Not on Windows.
+  std::optional<ShortFile> read(const char* name, std::size_t max) const;
 
   // Tells why a file in the folder cannot be opened for reading.
   int reading_error(const char* name) const;

@@ -66,6 +66,10 @@ FileStatus Folder::status(const char* name) const {
   return to_file_status(status);
 }
 
+std::optional<ShortFile> Folder::read(const char* name, std::size_t max) const {
+  return read_short_at(::dirfd(dir_of(handle_)), name, false, max);
+}
+
 int Folder::reading_error(const char* name) const {
   const int folder = ::dirfd(dir_of(handle_));
   if (::faccessat(folder, name, R_OK, 0) == 0) return 0;

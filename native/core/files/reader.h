@@ -110,8 +110,11 @@ struct ShortPath {
   std::string path;  // with a root: relative to it, without `..`, and its links are not followed
 };
 
-// Reads a regular file of 1 to `max` bytes. Empty for any other file, after an error, if the file changed
-// meanwhile, and on Windows. Throws std::bad_alloc.
+// Reads a regular file of at most `max` bytes. Empty for any other file, after an error, and if the file
+// changed meanwhile. Not on Windows. Throws std::bad_alloc.
 std::optional<ShortFile> read_short_file(const ShortPath& where, std::size_t max);
+
+// The path without links; empty after an error. Not on Windows.
+std::string real_path(const std::string& path);
 
 }  // namespace metainfo

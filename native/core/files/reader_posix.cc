@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "core/files/files_posix.h"
@@ -95,41 +97,15 @@ FileStatus file_status(const char* path) {
 }
 
 std::optional<ShortFile> read_short_file(const ShortPath& where, std::size_t max) {
-  struct File {
-    ~File() {
-      if (descriptor >= 0) ::close(descriptor);
-    }
-    const int descriptor;
-  };
-  const char* const path = where.path.c_str();
-  const bool is_free = where.root.empty();
-  const File root{is_free ? -1 : retrying([&] { return ::open(where.root.c_str(), kFolder); })};
-  if (!is_free && root.descriptor < 0) return {};
-  const int start = is_free ? AT_FDCWD : root.descriptor;
-  struct stat before;
-  // Opening a FIFO or a device may do something, and opening a large file takes time.
-  const auto is_short = [&] {
-    return S_ISREG(before.st_mode) && before.st_size > 0 && static_cast<std::uint64_t>(before.st_size) <= max;
-  };
-  const int status_flags = is_free ? 0 : AT_SYMLINK_NOFOLLOW;
-  if (retrying([&] { return ::fstatat(start, path, &before, status_flags); }) != 0 || !is_short()) return {};
-  const File file{is_free ? retrying([&] { return ::open(path, kOpenFile); })
-                          : open_without_links(path, kOpenFile, start)};
-  if (file.descriptor < 0 || retrying([&] { return ::fstat(file.descriptor, &before); }) < 0) return {};
-  if (!is_short()) return {};
-  const auto size = static_cast<std::uint64_t>(before.st_size);
-  // One byte more shows that the file has grown.
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size) + 1);
-  std::size_t filled = 0;
-  for (ssize_t count = 1; count > 0 && filled < bytes.size(); filled += static_cast<std::size_t>(count)) {
-    count = retrying([&] { return ::read(file.descriptor, &bytes[filled], bytes.size() - filled); });
-    if (count < 0) return {};
-  }
-  struct stat after;
-  if (filled != size || retrying([&] { return ::fstat(file.descriptor, &after); }) < 0) return {};
-  if (after.st_size != before.st_size || mtime_ms(after) != mtime_ms(before)) return {};
-  bytes.pop_back();
-  return ShortFile{to_file_status(before), std::move(bytes)};
+  if (where.root.empty()) return read_short_at(AT_FDCWD, where.path.c_str(), true, max);
+  const OpenFile root{retrying([&] { return ::open(where.root.c_str(), kFolder); })};
+  if (root.descriptor < 0) return {};
+  return read_short_at(root.descriptor, where.path.c_str(), false, max);
+}
+
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
+  return real ? real.get() : "";
 }
 
 }  // namespace metainfo

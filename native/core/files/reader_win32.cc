@@ -85,8 +85,6 @@ FileStatus file_status(const char* path) {
   return status;
 }
 
-std::optional<ShortFile> read_short_file(const ShortPath&, std::size_t) { return {}; }
-
 }  // namespace metainfo
 
 #endif

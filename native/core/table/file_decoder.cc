@@ -88,7 +88,7 @@ void require_safe(string_view name) {
 }
 
 // Whether a path has the form of .pad/16383.1, with any number of `_` after .pad.
-bool is_unique_pad(string_view path) {
+bool is_numbered_pad(string_view path) {
   const std::size_t folder_end = path.find('\0');
   if (folder_end == string_view::npos || path.substr(0, 4) != ".pad") return false;
   if (path.substr(4, folder_end - 4).find_first_not_of('_') != string_view::npos) return false;
@@ -141,7 +141,8 @@ class Decoder {
     if (pad) {
       require(length > 0);
       const PathArray& paths = files_.paths;
-      files_.unique_pads |= is_unique_pad({paths.bytes.data() + start, paths.bytes.size() - start});
+      const string_view path{paths.bytes.data() + start, paths.bytes.size() - start};
+      (is_numbered_pad(path) ? files_.numbered_pads : files_.plain_pads) = true;
       files_.paths.bytes.resize(start);
     }
     files_.entry_lengths.push_back(static_cast<double>(length));

@@ -20,8 +20,9 @@ struct DecodedFiles {
   std::size_t depth = 0;       // levels of lists and dictionaries below the value
   std::size_t path_units = 0;  // UTF-16 units of all components, and one for each component
   bool attributes = false;     // whether any file but a pad file has attributes
-  bool unique_pads =
-      false;  // whether any pad file has a name of its own: padNamesOf of src/layout/padding.ts
+  // Whether the name of any pad file ends with a number of its own, and whether any does not.
+  bool numbered_pads = false;
+  bool plain_pads = false;
   // Without pad files.
   PathArray paths;
   std::vector<double> lengths;

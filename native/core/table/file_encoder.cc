@@ -80,10 +80,10 @@ bool is_like_pad(string_view path) {
 }
 
 // Names pad files.
-class PadNames {
+class PadNamer {
  public:
-  PadNames(const FileColumns& files, bool unique) : unique_(unique) {
-    if (!unique) return;
+  PadNamer(const FileColumns& files, PadNames names) : names_(names) {
+    if (names == PadNames::libtorrent) return;
     std::unordered_set<string_view> taken;
     for (std::size_t i = 0; i < files.count; ++i) {
       const string_view path = files.paths.at(i);
@@ -97,12 +97,14 @@ class PadNames {
 
   std::string next(std::uint64_t length) {
     std::string name = std::to_string(length);
-    if (unique_) name += "." + std::to_string(++counts_[length]);
-    return name;
+    if (names_ == PadNames::libtorrent) return name;
+    const std::uint64_t before = counts_[length]++;
+    const std::uint64_t number = names_ == PadNames::unique ? before + 1 : before;
+    return number == 0 ? name : name + "." + std::to_string(number);
   }
 
  private:
-  const bool unique_;
+  const PadNames names_;
   std::string folder_ = ".pad";
   std::unordered_map<std::uint64_t, std::uint64_t> counts_;
 };
@@ -130,7 +132,7 @@ void lay_out(const FileColumns& files, const Padding& padding, const std::atomic
 template <typename Out>
 void write_list(const FileColumns& files, const Padding& padding, const std::atomic<bool>& stopped,
                 Out& out) {
-  PadNames names(files, padding.unique_names);
+  PadNamer names(files, padding.names);
   const auto on_file = [&](std::size_t file, std::uint64_t length) {
     out.raw("d6:lengthi");
     out.number(length);
@@ -246,7 +248,8 @@ void measure_list(const FileColumns& files, const Padding& padding, const std::a
   // An entry is a dictionary with two keys and values, one of them a list; a pad file has `attr` too.
   sizes.list_items =
       5 * (static_cast<double>(files.count) + sizes.pads) + static_cast<double>(list.texts) + 2 * sizes.pads;
-  if (!padding.unique_names && sizes.pads != 0) measure_shared_pads(files, padding, stopped, sizes);
+  if (padding.names == PadNames::libtorrent && sizes.pads != 0)
+    measure_shared_pads(files, padding, stopped, sizes);
 }
 
 void measure_file(string_view path, double length, double piece_length, FileSizes& sizes) {

@@ -9,11 +9,14 @@
 
 namespace metainfo {
 
+// How pad files are named: see PadNames in src/layout/padding.ts.
+enum class PadNames { libtorrent, unique, automatic };
+
 // How the pad files of a v1 list are laid out: see PaddingOptions in src/layout/padding.ts.
 struct Padding {
   std::uint64_t piece_length = 0;  // 0: no pad files
   bool tail_pad = true;
-  bool unique_names = false;
+  PadNames names = PadNames::libtorrent;
 };
 
 // The v1 `files` list.

@@ -6,16 +6,15 @@ import { configFileOptions } from '../config/load.ts';
 import { readCommandLine } from '../config/resolve-options.ts';
 import { creationLines } from '../create/findings.ts';
 import { COMMON, type CreateOptions, createOptions, manyOptions } from '../create/options.ts';
-import { showPlan } from '../create/plan-report.ts';
 import { runCreate } from '../create/run-create.ts';
-import { summaryJson, summaryLines } from '../create/summary.ts';
+import { contentPathOf, summaryJson, summaryLines } from '../create/summary.ts';
 import { interruptible } from '../exit.ts';
-import { createMany } from '../many/create-many.ts';
+import { parsePriority } from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
 import { reportTo } from '../options/target.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { USAGE } from '../run.ts';
-import { showsProgress, stderr, writeLines, writeResult } from '../terminal/output.ts';
+import { recordJson, showsProgress, stderr, writeLines, writeResult } from '../terminal/output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -47,6 +46,11 @@ export function addCreate(program: Command): void {
       'a file or folder; the root of several paths is their common folder. Or one URL (http or https), or - for standard input',
     );
   queueingOptions(manyOptions(configFileOptions(createOptions(command))))
+    .option(
+      '--priority <number>',
+      'with --queue: smaller numbers run earlier, from 1 to 1000 (default: before all of them)',
+      parsePriority,
+    )
     .optionsGroup('Output:')
     .helpOption('-h, --help', 'display help for command');
   shortHelp(command, { common: [...COMMON, 'each', 'batch'], examples: EXAMPLES, more: MORE }).action(
@@ -58,11 +62,17 @@ export function addCreate(program: Command): void {
         const queue = queueOf(given);
         if (given.each || given.batch !== undefined) {
           if (queue) command.error('error: --queue makes one torrent: omit --each and --batch', { exitCode: USAGE });
+          const { createMany } = await import('../many/create-many.ts');
           return createMany(paths, optionsFor, signal);
         }
         if (!queue) return create(paths, optionsFor(paths), signal);
         const { createInQueue } = await import('../queue/queue.ts');
-        return createInQueue(paths, { ...optionsFor(paths), partSize: given.partSize }, queue, signal);
+        return createInQueue(
+          paths,
+          { ...optionsFor(paths), partSize: given.partSize, priority: given.priority },
+          queue,
+          signal,
+        );
       });
     },
   );
@@ -88,8 +98,8 @@ function requirePaths(
 
 async function create(paths: string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
   if (options.dryRun) {
-    await showPlan(paths, options, signal);
-    return;
+    const { showPlan } = await import('../create/plan-report.ts');
+    return showPlan(paths, options, signal);
   }
   const progress = showsProgress(options);
   let warnings: readonly Finding[] = [];
@@ -99,6 +109,7 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
   };
   const created = await runCreate(paths, options, { progress, signal, onFindings });
   // A quiet run computes no infohashes, which would load node:crypto.
-  const object = options.json ? summaryJson({ ...created, warnings }, options) : {};
+  const place = { torrent: created.target, path: contentPathOf(paths) };
+  const object = options.json ? recordJson(place, summaryJson({ ...created, warnings }, options)) : {};
   await writeResult({ json: options.json }, object, summaryLines(created, options), reportTo(created.target));
 }

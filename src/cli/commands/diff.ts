@@ -32,8 +32,9 @@ Examples:
 Files are the same if their v2 pieces roots are; if a torrent has none (v1), by
 name and size, which proves nothing. Pad files are left out.
 
---json prints { same, sameInfohash, before, after, changes, files }, where files
-is { same, proof (root or null), changed, renamed, removed, added }.
+--json prints { same, sameInfohash, before, after, changes, files }. before and
+after are { torrent, version, name, infohash }, and files is { same, proof (root
+or null), changed, renamed, removed, added }.
 
 Exit codes: 0 no differences, 1 some differences, 2 wrong usage, or a torrent
 that cannot be read.`;
@@ -64,16 +65,10 @@ async function diff(before: string, after: string, options: DiffOptions): Promis
   host().exitCode = same ? 0 : FAILED;
   const files = await compareFiles(a, b);
   const about = (file: string, torrent: Torrent) => {
-    return { file, version: torrent.torrentVersion, name: torrent.name, infohash: infohashOf(torrent) };
+    return { torrent: file, version: torrent.torrentVersion, name: torrent.name, infohash: infohashOf(torrent) };
   };
-  const json = {
-    same,
-    sameInfohash,
-    before: about(before, a),
-    after: about(after, b),
-    changes: changes.map(differenceJson),
-    files,
-  };
+  const torrents = { before: about(before, a), after: about(after, b) };
+  const json = { same, sameInfohash, ...torrents, changes: changes.map(differenceJson), files };
   const title = [before, after].map((file) => printable(nameOfInput(file))).join(' and ');
   const colors = await colorsFor(stdout());
   const infohash = sameInfohash ? colors.green('same infohash') : colors.yellow('different infohashes');

@@ -14,7 +14,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { fromSystemError } from '../../errors/system-error.ts';
 import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
-import type { Torrent } from '../../model/torrent/torrent.ts';
+import { type Torrent, TorrentBase } from '../../model/torrent/torrent.ts';
 import { hashHex } from '../../platform/node.ts';
 import { ENTROPY_KEY } from '../../text/entropy.ts';
 import { plural } from '../../text/format.ts';
@@ -30,8 +30,10 @@ import { exitCodeOf, interruptible } from '../exit.ts';
 import { readTorrent } from '../options/arguments.ts';
 import { DESCRIPTION, keyOptions, PEERS } from '../options/key-options.ts';
 import * as values from '../options/option-values.ts';
+import { filledFor, hasPlaceholders } from '../options/output-template.ts';
 import { shortHelp } from '../options/short-help.ts';
 import { mtimeOf, reportTo, requireWritable, targetOf, writeTorrent } from '../options/target.ts';
+import { eachOption, torrentsOf } from '../options/torrents-of.ts';
 import { host } from '../run.ts';
 import { messageOf, toPlain } from '../terminal/messages.ts';
 import { stderr, writeLines, writeResult } from '../terminal/output.ts';
@@ -51,7 +53,7 @@ interface EditOptions
 
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
-  ...['output', 'force', 'dry-run', 'keep-infohash', 'quiet', 'json', 'tracker', 'no-trackers', 'add-tracker'],
+  ...['each', 'output', 'force', 'dry-run', 'keep-infohash', 'quiet', 'json', 'tracker', 'no-trackers', 'add-tracker'],
   ...['remove-tracker', 'replace-tracker', 'webseed', 'no-webseeds', 'add-webseed', 'remove-webseed', 'private'],
   ...['no-private', 'comment', 'no-comment', 'created-by', 'no-created-by', 'date', 'no-date', 'name', 'source'],
   ...['no-source', 'set', 'unset'],
@@ -63,7 +65,7 @@ Examples:
   metainfo edit *.torrent --add-tracker udp://a.example:6969/x --keep-infohash
   metainfo edit album.torrent --comment 'second edition' -o new.torrent
   metainfo edit *.torrent --replace-tracker old.example=new.example
-  metainfo edit *.torrent --preset films
+  metainfo edit --each torrents --preset films
   metainfo edit album.torrent --private --source SITE --dry-run
   metainfo edit album.torrent --set publisher=me --unset info.x
   metainfo edit - --comment new < old.torrent > new.torrent
@@ -81,7 +83,7 @@ export function addEdit(program: Command): void {
   const command = program
     .command('edit')
     .description('edit torrents without hashing: other fields stay the same byte for byte')
-    .argument('<file...>', 'torrent files, or - for standard input');
+    .argument('<file...>', 'torrent files, or - for standard input; with --each, folders of torrents');
   values
     .changedOutputOptions(command)
     .option('--dry-run', 'show the changes without writing')
@@ -90,6 +92,7 @@ export function addEdit(program: Command): void {
     .option('--json', 'print one line per file, each a JSON object, and of several files a summary')
     .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode)
     .helpOption('-h, --help', 'display help for command');
+  eachOption(command, 'edit every torrent of the given folders');
   keyOptions(command.optionsGroup('Trackers and peers:'), 'edit', PEERS);
   keyOptions(command.optionsGroup('Description:'), 'edit', DESCRIPTION);
   command
@@ -108,12 +111,13 @@ export function addEdit(program: Command): void {
     '--preset <name>',
     'set the fields of a preset of the configuration',
   );
-  shortHelp(command, { common: COMMON, examples: EXAMPLES, more: MORE }).action(async (files: string[]) => {
+  shortHelp(command, { common: COMMON, examples: EXAMPLES, more: MORE }).action(async (names: string[]) => {
     // Not interruptible: a configuration file can be a pipe without a writer.
     const config = await loadConfig(command.opts());
     const { strict, compat } = command.opts<EditOptions>();
     if (!strict && !compat) useProfile(command, config);
-    await interruptible((signal) => run(files, command, config, signal));
+    const torrents = await torrentsOf(names, command.opts());
+    await interruptible((signal) => run(torrents, command, config, signal));
   });
 }
 
@@ -133,7 +137,7 @@ interface Checked {
 }
 
 async function run(
-  files: readonly string[],
+  { files, isMany }: { files: readonly string[]; isMany: boolean },
   command: Command,
   config: Configuration | null,
   signal: AbortSignal,
@@ -144,7 +148,7 @@ async function run(
     edits = await checkAll(files, { options, given: optionsFrom(command, 'cli') as FieldOptions, config, signal });
   } catch (error) {
     host().exitCode = await exitCodeOf(error);
-    const isSaid = options.json || options.dryRun || signal.aborted || files.length === 1;
+    const isSaid = options.json || options.dryRun || signal.aborted || !isMany;
     if (!isSaid) await writeLines(['nothing was changed'], stderr);
     return;
   }
@@ -153,13 +157,13 @@ async function run(
   // Print after all writes, because a closed pipe (`| head`) ends the process.
   for (const { target, json, lines } of edits)
     await writeResult(options, json, lines, reportTo(options.dryRun ? undefined : target));
-  if (edits.length === 1) return;
+  if (!isMany) return;
   const changed = edits.filter(({ isChanged }) => isChanged).length;
   const unchanged = edits.length - changed;
   const text = options.dryRun
     ? `${changed} to change, ${unchanged} as they are`
     : `${changed} changed, ${unchanged} as they were`;
-  const summary = { event: 'summary', torrents: edits.length, changed, unchanged };
+  const summary = { event: 'summary', jobs: edits.length, changed, unchanged };
   await writeResult(options, summary, [`${plural(edits.length, 'torrent')}: ${text}`]);
 }
 
@@ -172,11 +176,7 @@ interface Run {
   signal: AbortSignal;
 }
 
-/**
- * Edits every torrent without writing, and prints what is wrong with any of them.
- *
- * @throws {MetainfoError} the first failure, when all others have been printed
- */
+/** Edits every torrent without writing, and prints what is wrong with each. Throws the first failure in the end. */
 async function checkAll(files: readonly string[], { options, given, config, signal }: Run): Promise<Checked[]> {
   if (files.length > 1 && files.some(isStdin))
     throw invalidArgument('Standard input (-) cannot be edited together with other torrents');
@@ -193,21 +193,30 @@ async function checkAll(files: readonly string[], { options, given, config, sign
   const failures: MetainfoError[] = [];
   for (const file of files) {
     try {
-      const target = await targetOf(file, options.output, files.length);
-      const other = targets.get(target);
-      if (other !== undefined) {
-        const isSame = options.output === undefined || path.resolve(other) === path.resolve(file);
-        const problem = isSame
-          ? `${options.output === undefined ? target : file} is given twice`
-          : `Two torrents would be written to ${target}: edit them one by one`;
-        throw invalidArgument(problem, { path: target });
-      }
-      targets.set(target, file);
+      const { output, preset: named } = options;
+      const isTemplate = output !== undefined && hasPlaceholders(output);
+      const place = async (filled: string | undefined) => {
+        const target = await targetOf(file, filled, isTemplate ? 1 : files.length);
+        const other = targets.get(target);
+        if (other !== undefined) {
+          const isSame = output === undefined || path.resolve(other) === path.resolve(file);
+          const problem = isSame
+            ? `${output === undefined ? target : file} is given twice`
+            : `Two torrents would be written to ${target}: edit them one by one`;
+          throw invalidArgument(problem, { path: target });
+        }
+        targets.set(target, file);
+        return target;
+      };
+      const target = isTemplate ? undefined : await place(output);
+      const targetFor = async (after: Torrent) => target ?? place(filledFor(output, after, named));
       const state = await stateOf(file);
       const before = await untilAbort(signal, readTorrent(file, options));
       throwIfAborted(signal);
-      edits.push(check(before, { file, target, state, changes, isAlone: files.length === 1 }, options, config));
-      if (!options.dryRun) await requireWritable(target, options);
+      const given = { file, targetFor, state, changes, isAlone: files.length === 1 };
+      const edited = await check(before, given, options, config);
+      edits.push(edited);
+      if (!options.dryRun) await requireWritable(edited.target, options);
     } catch (error) {
       // A wrong option is wrong for all torrents.
       const isOfTorrent =
@@ -224,13 +233,16 @@ async function checkAll(files: readonly string[], { options, given, config, sign
 }
 
 /** Edits a torrent: the rules of the hosts of its new trackers come after the options, and before its own fields. */
-function check(
+async function check(
   before: Torrent,
-  given: Pick<Checked, 'file' | 'target' | 'state' | 'changes'> & { isAlone: boolean },
+  given: Pick<Checked, 'file' | 'state' | 'changes'> & {
+    targetFor: (after: Torrent) => Promise<string>;
+    isAlone: boolean;
+  },
   options: EditOptions,
   config: Configuration | null,
-): Checked {
-  const { file, target, state, changes, isAlone } = given;
+): Promise<Checked> {
+  const { file, targetFor, state, changes, isAlone } = given;
   const keepInfohash = options.keepInfohash ?? false;
   const attempt = (own: TorrentChanges) => {
     const warnings: Finding[] = [];
@@ -245,9 +257,12 @@ function check(
     edited = attempt({ ...ruled, ...changes });
   }
   const { after, warnings, own } = edited;
-  const { info } = after;
-  const plan = { pieceLength: info.pieceLength, torrentSize: after.bencode().length, findings: [] };
-  const ofRules = ruleFindings(rules, { ...info, torrentVersion: after.torrentVersion, keepInfohash }, plan);
+  const target = await targetFor(after);
+  const { torrentVersion, info } = after;
+  const plan = { pieceLength: info.pieceLength, torrentSize: TorrentBase.bytesOf(after).bytes.length, findings: [] };
+  // One by one: the lists of files are decoded when they are accessed.
+  const ruled = { torrentVersion, private: info.private, source: info.source, keepInfohash };
+  const ofRules = ruleFindings(rules, ruled, plan);
   const findings = [...warnings, ...ofRules].map(toPlain);
   const changed = differences(before, after);
   const report = { file, target, before, after, changed, warnings: findings };
@@ -266,7 +281,7 @@ function check(
   };
 }
 
-const digestOf = (torrent: Torrent) => hashHex('sha256', torrent.bencode());
+const digestOf = (torrent: Torrent) => hashHex('sha256', TorrentBase.bytesOf(torrent).bytes);
 
 /** Null for anything but a regular file. */
 async function stateOf(file: string): Promise<string | null> {
@@ -282,11 +297,7 @@ const orGone = (file: string) => (error: NodeJS.ErrnoException) => {
 
 const entropyOf = ({ info }: Torrent) => info.extra?.get(ENTROPY_KEY) as Uint8Array;
 
-/**
- * Prints the findings of all edits.
- *
- * @throws {MetainfoError} `ERR_FINDINGS` for errors, unless there are other failures
- */
+/** Prints the findings of all edits. Throws `ERR_FINDINGS` for errors, unless there are other failures. */
 async function reportFindings(edits: readonly Checked[], options: EditOptions, hasFailed: boolean): Promise<void> {
   const findings = graded(namedFindings(edits, options.json ? new Map() : countAbsent(edits)), options);
   if (findings.length === 0) return;

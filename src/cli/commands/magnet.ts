@@ -72,7 +72,7 @@ async function printLink(input: string, options: MagnetOptions): Promise<void> {
   });
   const { list: warnings, onWarning } = warningsOf(options);
   for (const finding of magnetFindings(torrent.info.private)) await onWarning(finding);
-  await writeResult(options, { path: input, magnet: link, ...(warnings.length > 0 && { warnings }) }, [link]);
+  await writeResult(options, { torrent: input, magnet: link, ...(warnings.length > 0 && { warnings }) }, [link]);
 }
 
 async function printDecoded(link: string, options: MagnetOptions): Promise<void> {

@@ -66,21 +66,14 @@ async function hashPart(file: string, options: HashPartOptions, signal: AbortSig
   const plan = await readPlan(file);
   const started = process.uptime();
   const progress = showsProgress(options);
-  const { bytes, hashed } = await storePart(plan, index, storeOf(parts), {
-    root,
-    threads,
-    memoryLimit,
-    signal,
-    progress,
-    ...openingOf(plan, options),
-  });
+  const hashing = { root, threads, memoryLimit, signal, progress, ...openingOf(plan, options) };
+  const { bytes, hashed } = await storePart(plan, index, storeOf(parts), hashing);
   const seconds = process.uptime() - started;
   const { id } = plan;
   const rate = `${seconds.toFixed(2)} s (${formatBytes(Math.round(bytes / seconds))}/s)`;
   const what = hashed ? `hashed ${formatBytes(bytes)} in ${rate}` : 'it is there already';
-  await writeResult(options, { plan: id, index, parts: plan.parts, bytes, hashed, seconds }, [
-    `part ${index}: ${what}`,
-  ]);
+  const result = { plan: id, index, parts: plan.parts, bytes, hashed, seconds };
+  await writeResult(options, result, [`part ${index}: ${what}`]);
 }
 
 interface JoinOptions extends values.PartsOptions, values.OutputOptions, values.SummaryOptions {
@@ -138,7 +131,7 @@ async function join(file: string, options: JoinOptions, signal: AbortSignal): Pr
   const seconds = process.uptime() - started;
   const { nFiles: files, totalSize, torrentVersion: version, name, infohashV1, infohashV2 } = torrent;
   const link = magnet ? [torrent.magnet()] : [];
-  const about = { path: target, plan: id, parts: plan.parts, version, name, infohash: infohashOf(torrent) };
+  const about = { torrent: target, plan: id, parts: plan.parts, version, name, infohash: infohashOf(torrent) };
   const sizes = { files, totalSize, seconds, ...(magnet && { magnet: link[0] }) };
   const joined = { version, files, totalSize, infohashV1, infohashV2 };
   const lines = [...(quiet ? [] : joinedLines(target, joined, plan.parts)), ...link];

@@ -6,6 +6,7 @@ import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/load.ts';
 import { forEachFile, readTorrent } from '../options/arguments.ts';
 import type { ProfileOptions } from '../options/option-values.ts';
+import { eachOption, torrentsOf } from '../options/torrents-of.ts';
 import { printableJson, stdout, writeLines } from '../terminal/output.ts';
 import { nameOfInput } from '../terminal/standard-input.ts';
 
@@ -18,7 +19,7 @@ const EXAMPLES = `
 Examples:
   metainfo show album.torrent           version, infohashes, size, trackers
   metainfo show -vv album.torrent       also every file, and short hashes
-  metainfo show --compat --json *.torrent
+  metainfo show --compat --json --each torrents     every torrent of a folder
   metainfo show - < album.torrent
 
 Trackers with the same number share a tier; without numbers, each has its own.
@@ -30,10 +31,10 @@ export function addShow(program: Command): void {
   const command = program
     .command('show')
     .description('print the contents of a torrent')
-    .argument('<file...>', 'torrent files, or - for standard input')
+    .argument('<file...>', 'torrent files, or - for standard input; with --each, folders of torrents')
     .option('-v, --verbose', 'list the files and unknown keys; -vv: also short hashes; -vvv: full hashes', more, 0)
     .option('--json', 'print one line per file, each a JSON object');
-  readingOptions(command).addHelpText('after', EXAMPLES).action(show);
+  readingOptions(eachOption(command)).addHelpText('after', EXAMPLES).action(show);
 }
 
 function more(_: string, before: number): number {
@@ -48,12 +49,13 @@ async function terminal(verbose: Verbosity): Promise<Terminal | undefined> {
   return { columns, shorten };
 }
 
-async function show(files: string[], options: ShowOptions): Promise<void> {
+async function show(names: string[], options: ShowOptions): Promise<void> {
+  const { files, isMany } = await torrentsOf(names, options);
   await forEachFile(files, async (file) => {
     const torrent = await readTorrent(file, options);
-    if (options.json) await writeLines([printableJson({ path: file, ...torrent.toJSON() })]);
+    if (options.json) await writeLines([printableJson({ torrent: file, ...torrent.toJSON() })]);
     else {
-      const heading = files.length === 1 ? [] : [...(file === files[0] ? [] : ['']), printable(nameOfInput(file))];
+      const heading = !isMany ? [] : [...(file === files[0] ? [] : ['']), printable(nameOfInput(file))];
       await writeLines(heading);
       await writeLines(fieldLines(torrent, options.verbose === 0));
       await writeLines(detailLines(torrent, options.verbose, await terminal(options.verbose)), stdout, { wrap: false });

@@ -5,7 +5,7 @@ import { update } from '../../edit/update.ts';
 import { upgrade } from '../../edit/upgrade.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import type { Torrent } from '../../model/torrent/torrent.ts';
+import { type Torrent, TorrentBase } from '../../model/torrent/torrent.ts';
 import { formatBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { readingOptions } from '../config/load.ts';
@@ -15,6 +15,7 @@ import { contentPlace, readTorrent } from '../options/arguments.ts';
 import { type ContentOptions, contentOptions, countingFilter, policiesOf } from '../options/content.ts';
 import { parseDate } from '../options/date.ts';
 import * as values from '../options/option-values.ts';
+import { filledFor } from '../options/output-template.ts';
 import * as targets from '../options/target.ts';
 import { withAdvice } from '../terminal/advice.ts';
 import { showsProgress, warningsOf, writeResult } from '../terminal/output.ts';
@@ -52,7 +53,7 @@ Examples:
 
 The hybrid has a v2 infohash and a new v1 infohash, so its swarms differ from
 that of the v1 torrent. Without -o, --force replaces the v1 torrent.
---json prints { path, infohash, bytesRead, warnings }.
+--json prints { torrent, path, output, infohash, bytesRead, warnings }.
 
 Exit codes: 0 success, 1 a file is missing or corrupt (nothing is written),
 2 wrong usage or not a v1 torrent.`;
@@ -141,7 +142,9 @@ async function change<Options extends ChangeOptions>(
   await interruptible(async (signal) => {
     const { output, force = false, dryRun, memoryLimit, threads = null, padNames } = options;
     const inPlace = output === undefined;
-    const target = await targets.targetOf(file, output);
+    const { name, flatTrackers } = old;
+    const torrentVersion = make === upgraded ? 'hybrid' : old.torrentVersion;
+    const target = await targets.targetOf(file, filledFor(output, { name, torrentVersion, flatTrackers }));
     if (make === upgraded && inPlace && !force && !targets.isStdout(target)) throw wouldReplace(file);
     if (!dryRun) await targets.requireWritable(target, options);
     // Taken before hashing: the next update must read files again that change from now on.
@@ -154,7 +157,7 @@ async function change<Options extends ChangeOptions>(
       await targets.writeTorrent(torrent, target, { force: inPlace || force, mtime });
     await writeResult(
       options,
-      { path: target, infohash: infohashOf(torrent), ...json, warnings },
+      { torrent: file, path, output: dryRun ? null : target, infohash: infohashOf(torrent), ...json, warnings },
       [`${targets.nameOfTarget(inPlace ? file : target)}: ${summary}`, ...infohashLines(torrent), ...lines],
       targets.reportTo(dryRun ? undefined : target),
     );
@@ -193,7 +196,8 @@ async function updated(
   });
   const { torrent, added, changed, removed, renamed, bytesRead } = await withAdvice(cache, updating);
   const { nFiles: files, totalSize } = torrent;
-  const isChanged = Buffer.compare(torrent.bencode(), old.bencode()) !== 0;
+  const [bytes, oldBytes] = [torrent, old].map((one) => TorrentBase.bytesOf(one).bytes) as [Uint8Array, Uint8Array];
+  const isChanged = Buffer.compare(bytes, oldBytes) !== 0;
   const lines = [
     ...added.map((name) => `  + ${printable(name)}`),
     ...changed.map((name) => `  ~ ${printable(name)}`),

@@ -6,14 +6,14 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { readingOptions } from '../config/load.ts';
 import { interruptible } from '../exit.ts';
 import { verifyArguments } from '../many/verify-arguments.ts';
-import { verifyMany } from '../many/verify-many.ts';
 import { contentPlace, readTorrent } from '../options/arguments.ts';
 import { chosenFiles, collectGlob, unmatchedFiles } from '../options/content.ts';
 import { cacheOf, cacheOptions, hashingOptions, parseFolder, parseThreads } from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
+import { eachOption } from '../options/torrents-of.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { FAILED, host, USAGE } from '../run.ts';
-import { colorsFor, printableJson, showsProgress, stdout, writeLines } from '../terminal/output.ts';
+import { colorsFor, printableJson, recordJson, showsProgress, stdout, writeLines } from '../terminal/output.ts';
 import { findOptions, placeable, placeHint, requireFind } from '../verify/find.ts';
 import { requireOutputFolder, requireResumeData, resumeLines, resumeOptions, writeResume } from '../verify/resume.ts';
 import { type Verified, type VerifyOptions, verifiedJson, verifiedLines, verifyContent } from '../verify/verify-job.ts';
@@ -60,13 +60,13 @@ check of its own. Close the client first; it reads these files when it starts:
   rtorrent     HASH.torrent, for the session folder; rtorrent checks a file
                again if it was modified later; not for v2 torrents
 
---json prints { path, ok, files, badPieces, uncheckedPieces, extraFiles,
-goodBytes, totalSize, sampledPieces, sampledBytes, bitfield }, with --files also
-unwantedFiles (how many files were left out), with --cache cachedBytes (bytes
-that were not read), and with --find also moved,
-unproven, notFound, skipped, placed, failed and bytesRead; with --resume-data
-also resumeFiles and made (empty files that the client needs). Of several
-torrents, --json prints one event per line.
+--json prints { event, job, torrent, status, path, ok, files, badPieces,
+uncheckedPieces, extraFiles, goodBytes, totalSize, sampledPieces, sampledBytes,
+bitfield }, with --files also unwantedFiles (how many files were left out), with
+--cache cachedBytes (bytes that were not read), with --find also moved,
+unproven, notFound, skipped, placed, failed and bytesRead, and with
+--resume-data also resumeFiles and made (empty files that the client needs). Of
+several torrents, --json prints the same and other events, one per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage, 130 cancelled.`;
@@ -94,9 +94,10 @@ export function addVerify(program: Command): void {
     .option('--fast', 'check file sizes and a sample of the pieces only')
     .option('--follow-outside', 'also follow symlinks that lead out of the folder');
   resumeOptions(findOptions(command));
-  command
-    .optionsGroup('Many torrents:')
-    .option('--each', 'verify every torrent of a folder; the path is the folder of their content')
+  eachOption(
+    command.optionsGroup('Many torrents:'),
+    'verify every torrent of a folder; the path is the folder of their content',
+  )
     .option('--content <folder>', 'the folder that holds the content of every torrent, under its name', parseFolder)
     .option('--jobs <n>', 'with several torrents: how many are verified at once (default: 4)', parseThreads);
   readingOptions(queueingOptions(cacheOptions(hashingOptions(command))));
@@ -116,23 +117,24 @@ export function addVerify(program: Command): void {
         if (options.find && options.jobs !== undefined)
           throw invalidArgument('--find verifies one torrent after the other: omit --jobs');
         await requireOutputFolder(options);
+        const { verifyMany } = await import('../many/verify-many.ts');
         await interruptible((signal) => verifyMany(chosen, options, signal));
         return;
       }
       const torrent = await readTorrent(file, options, chosen.path);
       const path = await contentPlace(torrent, chosen.path, options);
       await interruptible(async (signal) => {
-        if (!queue) return verifyOne(torrent, path, options, { signal });
+        const one = { file, torrent, path };
+        if (!queue) return verifyOne(one, options, { signal });
         const { verifyInQueue } = await import('../queue/queue.ts');
-        return verifyInQueue(queue, path, options, (engine) => verifyOne(torrent, path, options, { signal, engine }));
+        return verifyInQueue(queue, path, options, (engine) => verifyOne(one, options, { signal, engine }));
       });
     },
   );
 }
 
 async function verifyOne(
-  torrent: Torrent,
-  path: string,
+  { file, torrent, path }: { file: string; torrent: Torrent; path: string },
   options: VerifyOptions,
   watch: { signal: AbortSignal; engine?: Engine },
 ): Promise<void> {
@@ -144,7 +146,8 @@ async function verifyOne(
   if (!report.ok) host().exitCode = FAILED;
   if (options.json) {
     if (resume) await writeResume(torrent, report, resume);
-    await writeLines([printableJson({ path, ...verifiedJson(verified, unwantedFiles, options) })]);
+    const json = verifiedJson(path, verified, { ...options, unwantedFiles });
+    await writeLines([printableJson(recordJson({ torrent: file }, json))]);
     return;
   }
   const colors = await colorsFor(stdout());

@@ -17,9 +17,13 @@ QUEUE_URL in the environment keeps a password out of the list of processes.
 SIGTERM and Ctrl-C end the worker: it takes no more jobs, and gives those that
 run back to the queue after the grace time. A second signal ends that time.
 
-/healthz answers 200 while the worker can take jobs: while it is connected, and
-until it ends. --json prints { kind, root, plan, index, error, seconds, bytes,
-attempt } for each job, and events such as outages on standard error.
+A worker whose disk, mount or store fails passes its jobs on to others, and
+rests, for up to two minutes.
+
+/healthz answers 200 while the worker can take jobs: while it is connected, does
+not rest, and until it ends. --json prints { kind, root, plan, index, error,
+seconds, bytes, attempt } for each job, and events such as outages on standard
+error.
 
 Exit codes: 0 stopped by a signal, 1 failure, 2 wrong usage.`;
 
@@ -33,6 +37,15 @@ export function addWorker(program: Command): void {
     .requiredOption('--store <store>', `plans and parts that all workers share: ${STORE}`, parseStore)
     .option('--concurrency <n>', 'jobs of each kind at once; each uses all threads (default: 1)', parseCount)
     .option('--grace <duration>', 'time for running jobs to end, such as 30s or 5m (default: 25s)', parseDuration)
+    .option(
+      '--require <file>',
+      'wait until a root has this file, which tells that it is mounted: NAME/path, or for all roots',
+    )
+    .option(
+      '--stall <duration>',
+      'give up a job that makes no progress, for other workers (default: 10m)',
+      parseDuration,
+    )
     .option('--metrics <host:port>', 'serve /metrics to Prometheus, and /healthz to probes', parseAddress)
     .option('-q, --quiet', 'print nothing but errors')
     .option('--json', 'print one JSON object for each job that has ended');

@@ -21,14 +21,10 @@ export const isAliasName = (text: string): boolean => /^[\w.-]+$/.test(text);
  */
 export function withoutAliases(tiers: readonly (readonly string[])[], aliases: Aliases): string[][] {
   if (aliases.size === 0) return tiers.map((tier) => [...tier]);
-  return tiers.flatMap((tier) => expandTier(tier, (name) => expandAlias(name, aliases)));
+  return apart(tiers, aliases).flatMap((tier) => expandTier(tier, (name) => expandAlias(name, aliases)));
 }
 
-/**
- * The tiers that an alias stands for; null for a URL.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for an unknown alias, a loop, or an alias of too many URLs
- */
+/** The tiers of an alias; null for a URL. Throws `ERR_INVALID_ARGUMENT` for an unknown alias, a loop, or one of too many URLs. */
 export function expandAlias(
   name: string,
   aliases: Aliases,
@@ -49,13 +45,26 @@ export function expandAlias(
   if (before) return before;
   if (above.length >= MAX_DEPTH) throw invalidArgument(`aliases lead to each other more than ${MAX_DEPTH} times`);
   try {
-    const expanded = expandTiers(tiers, (inner) => expandAlias(inner, aliases, known, [...above, name]));
+    const expanded = expandTiers(apart(tiers, aliases), (inner) =>
+      expandAlias(inner, aliases, known, [...above, name]),
+    );
     known.set(name, expanded);
     return expanded;
   } catch (error) {
     known.set(name, error as Error);
     throw error;
   }
+}
+
+/** The tiers with aliases behind a URL as words of their own: any other comma belongs to the URL. */
+function apart(tiers: readonly (readonly string[])[], aliases: Aliases): string[][] {
+  return tiers.map((tier) =>
+    tier.flatMap((text) => {
+      const words = text.split(',').map((word) => word.trim());
+      const last = words.findLastIndex((word) => !aliases.has(word));
+      return last < 0 ? words : [words.slice(0, last + 1).join(','), ...words.slice(last + 1)];
+    }),
+  );
 }
 
 function expandTiers(tiers: readonly (readonly string[])[], expand: (name: string) => string[][] | null): string[][] {

@@ -18,7 +18,7 @@ const FORMS = {
   lengths: 'a table such as { "1GiB" = "1MiB" }, or text',
   size: 'text or a whole number',
   count: 'text or a whole number',
-  date: 'a date or text',
+  date: 'a date, text or false',
   list: 'text or a list of texts',
   tiers: 'text, or a list of texts and lists of texts',
 } as const;
@@ -49,6 +49,7 @@ export function ruleOptions(): ReadonlyMap<string, ConfigOption> {
   return new Map(
     RULE_KEYS.map((key) => {
       const known = configOptions().get(key) as ConfigOption;
+      if (key === 'source') return [key, { ...known, form: 'text' }];
       if (key !== 'torrent-version') return [key, known];
       return [key, { ...known, form: 'list', option: new Option('--torrent-version <v>').argParser(collectVersion) }];
     }),
@@ -66,7 +67,7 @@ function declarations({ options }: Command): ConfigOption[] {
   return options.flatMap((option) => {
     const key = (option.long ?? '').replace(/^--(no-)?/, '');
     // Of two options that switch one thing on and off, the first one is visible and describes it.
-    if (keys.has(key)) return [];
+    if (keys.has(key) || (option.hidden && option.negate)) return [];
     keys.add(key);
     const attribute = option.attributeName() as keyof CreateOptions;
     return [{ key, attribute, form: formOf(option, removable.has(key)), option }];
@@ -75,10 +76,10 @@ function declarations({ options }: Command): ConfigOption[] {
 
 function formOf({ required, argChoices, parseArg }: Option, isRemovable: boolean): ValueForm {
   if (!required) return 'flag';
-  if (isRemovable) return 'removable';
   if (argChoices) return 'choice';
   const forms = Object.keys(PARSERS) as (keyof typeof PARSERS)[];
-  return forms.find((form) => PARSERS[form].includes(parseArg)) ?? 'list';
+  const form = forms.find((form) => PARSERS[form].includes(parseArg)) ?? 'list';
+  return isRemovable && form === 'text' ? 'removable' : form;
 }
 
 /**
@@ -91,7 +92,9 @@ export function parseSetting({ key, form, option }: ConfigOption, value: unknown
   const hint = key === 'torrent-version' && Array.isArray(value) ? ': only a rule of [hosts] takes a list' : '';
   const wrong = () => new Error(`expected ${FORMS[form]}, got ${shownValue(value)}${hint}`);
   if (typeof value === 'boolean') {
-    if (form === 'flag' || (form === 'removable' && !value)) return value;
+    if (form === 'flag') return value;
+    // As the option that clears it.
+    if (['removable', 'date'].includes(form) && !value) return key === 'created-by' ? value : '';
     throw wrong();
   }
   const texts = textsOf(form, value);
@@ -99,7 +102,7 @@ export function parseSetting({ key, form, option }: ConfigOption, value: unknown
   let parsed: unknown = form === 'list' || form === 'tiers' ? [] : undefined;
   const isFile = option.parseArg === collectGlobFile;
   for (const text of texts) {
-    const word = isFile ? path.resolve(folder, parseFile(text)) : text;
+    const word = isFile ? path.resolve(folder, parseFile(text)) : form === 'tiers' ? fromFolder(text, folder) : text;
     parsed = option.parseArg ? option.parseArg(word, parsed) : text;
   }
   if (option.parseArg === collectTorrents) return (parsed as string[]).map((one) => path.resolve(folder, one));
@@ -109,19 +112,16 @@ export function parseSetting({ key, form, option }: ConfigOption, value: unknown
   return path.resolve(folder, parsed as string) + (endsWithSlash(parsed as string) ? path.sep : '');
 }
 
+/** A list of trackers is a file after `@`. */
+const fromFolder = (text: string, folder: string): string =>
+  text.startsWith('@') ? `@${path.resolve(folder, parseFile(text.slice(1)))}` : text;
+
 /** The words that the command line would have; null for a value of another form. */
 function textsOf(form: ValueForm, value: unknown): string[] | null {
   if (form === 'tiers') return tiersOf(value);
   if (form === 'list') return allTexts([value].flat());
   if (typeof value === 'string') return form === 'flag' ? null : [value];
-  if (form === 'lengths')
-    return isTable(value)
-      ? [
-          Object.entries(value)
-            .map((pair) => pair.join('='))
-            .join(','),
-        ]
-      : null;
+  if (form === 'lengths' && isTable(value)) return [String(Object.entries(value).map((pair) => pair.join('=')))];
   if (form === 'date' && value instanceof Date) return Number.isNaN(value.getTime()) ? null : [value.toISOString()];
   const takesNumbers = ['length', 'size', 'count', 'date'].includes(form);
   return takesNumbers && typeof value === 'number' ? [String(value)] : null;
@@ -136,9 +136,9 @@ function allTexts(values: readonly unknown[]): string[] | null {
 
 /** The trackers of a value as words of the command line: one for each tier. Null for a value of another form. */
 export function tiersOf(value: unknown): string[] | null {
-  const tiers = Array.isArray(value) ? value : [value];
-  const words = tiers.map((tier) => (Array.isArray(tier) ? (allTexts(tier)?.join(',') ?? null) : tier));
-  return allTexts(words);
+  const tiers = Array.isArray(value) ? value : value === '' ? [] : [value];
+  // Line ends: commas may belong to a URL.
+  return allTexts(tiers.map((tier) => (Array.isArray(tier) ? allTexts([...tier, ''])?.join('\n') : tier)));
 }
 
 /** Describes a value in a message. */

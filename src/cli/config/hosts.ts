@@ -103,11 +103,8 @@ export function ruleFindings(
     // An empty tag is none.
     if (rule.source !== undefined && rule.source !== (source ?? '')) {
       const wanted = rule.source === '' ? 'no source tag' : `the source tag ${JSON.stringify(rule.source)}`;
-      add(
-        'source',
-        'warning',
-        `wants ${wanted}, ${source ? `not ${JSON.stringify(source)}` : 'but this one has none'}`,
-      );
+      const own = source ? `not ${JSON.stringify(source)}` : 'but this one has none';
+      add('source', 'warning', `wants ${wanted}, ${own}`);
     }
     // The error of the chooser tells of limits that no piece length can keep.
     if (others.some(({ code }) => code === 'ERR_PIECE_LENGTH')) continue;
@@ -117,12 +114,8 @@ export function ruleFindings(
       add('maxPieceLength', 'error', `allows pieces of at most ${exactBytes(longest)}, but these have ${own}`);
     }
     if (largest !== undefined && torrentSize !== null && torrentSize > largest) {
-      const own = exactBytes(torrentSize);
-      add(
-        'maxTorrentSize',
-        'error',
-        `allows torrent files of at most ${exactBytes(largest)}, but this one has about ${own}`,
-      );
+      const [own, most] = [exactBytes(torrentSize), exactBytes(largest)];
+      add('maxTorrentSize', 'error', `allows torrent files of at most ${most}, but this one has about ${own}`);
     }
   }
   return findings;

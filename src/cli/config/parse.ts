@@ -6,6 +6,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { suggestName } from '../../errors/guard.ts';
 import { printable } from '../../text/printable.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions, SAME_VALUE } from '../create/options.ts';
+import { tiersOfText } from '../options/option-values.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
 import { type ConfigOption, configOptions, parseSetting, ruleOptions, shownValue, tiersOf } from './config-options.ts';
 import { parseHost, type TrackerRule } from './hosts.ts';
@@ -42,11 +43,7 @@ const MAX_LISTED = 1000;
 const TABLES = ['create', 'presets', 'trackers', 'hosts', 'read'];
 const PROFILES = ['default', 'strict', 'compat'];
 
-/**
- * Parses and checks the bytes of a configuration file.
- *
- * @throws {MetainfoError} `ERR_CONFIG` with all problems, each with its line
- */
+/** Parses and checks the bytes of a configuration file. Throws `ERR_CONFIG` with all problems, each with its line. */
 export function parseConfig(bytes: Uint8Array, file: string): Configuration {
   const { value, lineOf } = parsed(textOf(bytes, file), file);
   const reader = new Reader(file, lineOf);
@@ -242,7 +239,7 @@ function tiersFrom(value: unknown): string[][] {
   const words = tiersOf(value);
   if (words === null) throw new Error(`expected a URL, or a list of URLs and lists of URLs, got ${shownValue(value)}`);
   if (words.length === 0) throw new Error('expected at least one URL');
-  return words.map((tier) => tier.split(',').map((url) => url.trim()));
+  return words.flatMap(tiersOfText);
 }
 
 function hostKey(name: string): string | null {

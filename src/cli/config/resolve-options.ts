@@ -103,11 +103,7 @@ function unfitOptions(paths: readonly string[]): (keyof CreateOptions)[] {
   return isStdin(foreign) ? [...onDisk, 'targetPieces', 'maxTorrentSize'] : [...onDisk];
 }
 
-/**
- * The options of a preset.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if there is none of this name
- */
+/** The options of a preset. Throws `ERR_INVALID_ARGUMENT` if there is none of this name. */
 export function presetOf(name: string, config: Configuration | null): Settings {
   const settings = config?.presets.get(name);
   if (settings) return settings;

@@ -19,11 +19,7 @@ export interface FindingOptions {
   allow?: string[];
 }
 
-/**
- * Appends a code to `--allow`.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for anything but the code of a warning
- */
+/** Appends a code to `--allow`. Throws `ERR_INVALID_ARGUMENT` for anything but the code of a warning. */
 export function collectCode(code: string, before: string[] = []): string[] {
   if (Object.hasOwn(ISSUE_CODES, code)) return appended(before, code);
   const meant = nearest(code, Object.keys(ISSUE_CODES));
@@ -35,11 +31,7 @@ export function collectCode(code: string, before: string[] = []): string[] {
   throw invalidArgument(`--allow cannot accept ${code}: ${hint}`);
 }
 
-/**
- * All findings of a plan after `--strict` and `--allow`: strict makes each warning an error, unless its code is allowed.
- *
- * @param own The findings of the command itself.
- */
+/** All findings of a plan and the `own` ones of the command. `--strict` makes each warning an error, unless its code is allowed. */
 export function gradeFindings(plan: PlanReport, own: readonly Finding[], options: CreateOptions): Finding[] {
   const ofLink = options.magnet || options.linkFile !== undefined ? magnetFindings(options.private) : [];
   return graded([...plan.findings, ...own, ...ofLink, ...(options.ruleFindings?.(plan) ?? [])], options);

@@ -97,12 +97,8 @@ function findingsOf(given: string, { url, validator }: WebFile, webseed: string 
   const add = (code: Finding['code'], problem: string, advice: string) =>
     findings.push(warning(code, url, `${url}: ${problem}.`, { advice }));
   if (webseed === null) {
-    const advice = 'Add a webseed that needs no signature, or accept that the torrent has none.';
-    add(
-      'web_credentials',
-      'it is no webseed of the torrent, because its query has a signature, token or password',
-      advice,
-    );
+    const problem = 'it is no webseed of the torrent, because its query has a signature, token or password';
+    add('web_credentials', problem, 'Add a webseed that needs no signature, or accept that the torrent has none.');
   }
   if (validator !== 'etag') {
     const problem =

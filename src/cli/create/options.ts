@@ -5,52 +5,29 @@ import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { type ContentOptions, contentOptions } from '../options/content.ts';
 import { DESCRIPTION, type KeyValues, keyOptions, PEERS } from '../options/key-options.ts';
-import {
-  type CacheOptions,
-  cacheOptions,
-  collectKey,
-  collectTorrents,
-  type ExtraKey,
-  type HashingOptions,
-  hashingOptions,
-  type LengthsBySize,
-  type OutputOptions,
-  type PadNamesOptions,
-  padNamesOption,
-  parseCount,
-  parseFile,
-  parseMaxPieceLength,
-  parseOutput,
-  parsePieceLength,
-  parsePieceLengths,
-  parsePositiveSize,
-  parseSize,
-  parseThreads,
-  type SummaryOptions,
-  summaryOptions,
-} from '../options/option-values.ts';
+import * as values from '../options/option-values.ts';
 import { collectCode, type FindingOptions } from './findings.ts';
 
 /** The options that set fields of the torrent. */
 export interface MetadataOptions extends KeyValues {
-  set?: ExtraKey[];
+  set?: values.ExtraKey[];
   entropy?: boolean;
 }
 
 /** The options of a creation. */
 export interface CreateOptions
   extends MetadataOptions,
-    CacheOptions,
+    values.CacheOptions,
     ContentOptions,
-    HashingOptions,
+    values.HashingOptions,
     FindingOptions,
-    OutputOptions,
-    PadNamesOptions,
-    SummaryOptions {
+    values.OutputOptions,
+    values.PadNamesOptions,
+    values.SummaryOptions {
   torrentVersion: TorrentVersion;
   normalize?: 'nfc';
   pieceLength: number | 'auto';
-  pieceLengths?: LengthsBySize;
+  pieceLengths?: values.LengthsBySize;
   maxPieceLength?: number;
   targetPieces?: number;
   maxTorrentSize?: number;
@@ -71,6 +48,8 @@ export interface CreateOptions
   ruleFindings?: (plan: PlanReport) => Finding[];
   /** The options that come from the configuration file, and their places there. They apply where they fit. */
   fromConfig?: ReadonlyMap<keyof CreateOptions, string>;
+  /** The options whose patterns have chosen entries of `--each`, so they need not match anything in each torrent. */
+  matched?: ReadonlySet<'exclude' | 'include'>;
 }
 
 /** The options that a configuration file cannot set, each with the reason. It can set a new option, unless that is listed here. */
@@ -105,14 +84,15 @@ export function createOptions(command: Command): Command {
     .option(
       '-o, --output <file>',
       'the torrent file, a folder for it, or - for standard output; {name}, {tracker}, {version} and {preset} are filled in (default: NAME.torrent in the current folder)',
-      parseOutput,
+      values.parseOutput,
     )
     .option('--force', 'replace the output if it exists')
     .option('--dry-run', 'plan only: list every problem, and read and write nothing')
     .option('--magnet', 'also print the magnet link')
-    .option('--link-file <file>', 'also write the magnet link to a file', parseFile)
+    .option('--link-file <file>', 'also write the magnet link to a file', values.parseFile)
     .option('-v, --verbose', 'name the files that were left out');
-  summaryOptions(command)
+  values
+    .summaryOptions(command)
     .optionsGroup('Version and piece length:')
     .addOption(new Option('-k, --torrent-version <version>', 'torrent version').choices(VERSIONS).default('hybrid'))
     .addOption(
@@ -120,26 +100,26 @@ export function createOptions(command: Command): Command {
         '-l, --piece-length <size>',
         'a power of two such as 1MiB, its exponent from 14 to 31 (20 is 1MiB), or auto',
       )
-        .argParser(parsePieceLength)
+        .argParser(values.parsePieceLength)
         .default('auto'),
     )
-    .option('--max-piece-length <size>', 'the longest piece length to choose (20 is 1MiB)', parseMaxPieceLength)
+    .option('--max-piece-length <size>', 'the longest piece length to choose (20 is 1MiB)', values.parseMaxPieceLength)
     .option(
       '--piece-lengths <sizes>',
       'piece length by the size of the content: 1GiB=1MiB,8GiB=4MiB; above the last size, auto',
-      parsePieceLengths,
+      values.parsePieceLengths,
     )
-    .option('--target-pieces <n>', 'choose the piece length that gives about this number of pieces', parseCount)
+    .option('--target-pieces <n>', 'choose the piece length that gives about this number of pieces', values.parseCount)
     .option(
       '--max-torrent-size <size>',
       'choose a piece length that keeps the torrent file within this size',
-      parsePositiveSize,
+      values.parsePositiveSize,
     )
     .option(
       '--padding',
       'add pad files to a v1 torrent, so that each file starts at a piece boundary; hybrids have them',
     )
-    .addOption(padNamesOption());
+    .addOption(values.padNamesOption());
   contentOptions(metadataOptions(command))
     .addOption(
       new Option('--normalize <form>', 'write all names in a Unicode form: macOS may give decomposed ones').choices([
@@ -152,13 +132,20 @@ export function createOptions(command: Command): Command {
       'treat each warning as an error, before anything is hashed (not the strict profile of validate)',
     )
     .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode);
-  hashingOptions(command).option(
-    '--read-size <size>',
-    'bytes per read, a power of two (default: 1MiB for v2, else 128KiB)',
-    parseSize,
-  );
-  cacheOptions(command)
-    .option('--reuse <path>', 'take file hashes from a torrent, or a folder of torrents (repeatable)', collectTorrents)
+  values
+    .hashingOptions(command)
+    .option(
+      '--read-size <size>',
+      'bytes per read, a power of two (default: 1MiB for v2, else 128KiB)',
+      values.parseSize,
+    );
+  values
+    .cacheOptions(command)
+    .option(
+      '--reuse <path>',
+      'take file hashes from a torrent, or a folder of torrents (repeatable)',
+      values.collectTorrents,
+    )
     .option('--reuse-verify', 'with --reuse: hash all files all the same, and compare')
     .optionsGroup('Configuration file:')
     .option('--preset <name>', 'take the options of a preset of the configuration');
@@ -167,13 +154,17 @@ export function createOptions(command: Command): Command {
   return switchable(command);
 }
 
-/** Adds the hidden opposite of each flag that a configuration can set, such as `--no-private` and `--hidden`. */
+/**
+ * Adds the hidden opposite of each flag that a configuration can set, such as `--no-private` and `--hidden`, and one that clears each
+ * value, such as `--no-source`: an empty list takes the place of the configuration's value.
+ */
 function switchable(command: Command): Command {
   const names = new Set(command.options.map(({ long }) => long));
-  for (const { long = '', required, negate } of [...command.options]) {
+  for (const { long = '', required, negate, defaultValue, hidden } of [...command.options]) {
     const other = negate ? long.replace('--no-', '--') : long.replace('--', '--no-');
-    if (required || names.has(other) || long.slice(2) in COMMAND_LINE_ONLY) continue;
-    command.addOption(new Option(other).hideHelp());
+    if (hidden || (required && defaultValue !== undefined) || names.has(other) || long.slice(2) in COMMAND_LINE_ONLY)
+      continue;
+    command.addOption(required ? new Option(other).preset([]).hideHelp() : new Option(other).hideHelp());
   }
   return command;
 }
@@ -183,11 +174,15 @@ export function manyOptions(command: Command): Command {
   return command
     .optionsGroup('Many torrents:')
     .addOption(new Option('--each', 'make a torrent of every entry of the given folders').conflicts(['batch', 'name']))
-    .option('--batch <file>', 'make the torrents of a list of jobs: JSON or NDJSON, - for standard input', parseFile)
+    .option(
+      '--batch <file>',
+      'make the torrents of a list of jobs: JSON or NDJSON, - for standard input',
+      values.parseFile,
+    )
     .option(
       '--jobs <n>',
       'with --each or --batch: torrents that are made at once (default: 64, of which 4 above 64 MiB)',
-      parseThreads,
+      values.parseThreads,
     )
     .option('--resume', 'with --each or --batch: skip torrents that are up to date');
 }
@@ -199,7 +194,7 @@ function metadataOptions(command: Command): Command {
     .option(
       '--set <key=text>',
       'set any other key to this text, or KEY:=JSON to a number, list and so on; info.KEY changes the infohash (repeatable)',
-      collectKey,
+      values.collectKey,
     )
     .option('--entropy', 'add a random key to info: another infohash for the same content');
 }

@@ -12,7 +12,7 @@ import { findingLines, optionsOf } from './findings.ts';
 import type { CreateOptions } from './options.ts';
 import { prepare } from './prepare.ts';
 import { reuseOf } from './run-create.ts';
-import { skippedText } from './summary.ts';
+import { contentPathOf, skippedText } from './summary.ts';
 
 /** Plans a creation without reading content or writing anything, and prints the plan. The exit code is 1 if a finding is an error. */
 export async function showPlan(paths: readonly string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
@@ -23,7 +23,8 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
   if (plan.findings.some(({ severity }) => severity === 'error')) host().exitCode = FAILED;
   if (options.json) {
     const findings = plan.findings.map(toPlain);
-    await writeLines([printableJson({ path: target, ...web, ...plan, infohash: null, findings })]);
+    const place = { torrent: target, path: contentPathOf(paths) };
+    await writeLines([printableJson({ ...place, ...web, ...plan, infohash: null, findings })]);
     return;
   }
   const leftOut = options.verbose ? plan.leftOut.map((path) => `left out       ${printable(path)}`) : [];

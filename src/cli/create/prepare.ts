@@ -1,22 +1,34 @@
 /** Prepares a creation from the paths and options of a command line, as `create`, `plan`, `--queue` and `--resume` do. */
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { type BencodeMap, toKey } from '../../bencode/value.ts';
+import { TorrentCreate } from '../../create/draft.ts';
 import type { TorrentCreateFields } from '../../create/draft-fields.ts';
-import type { Finding } from '../../create/findings/findings.ts';
+import { type Finding, warning } from '../../create/findings/findings.ts';
 import { findingOfError, type PlanReport } from '../../create/findings/plan-report.ts';
 import type { GenerateOptions } from '../../create/options.ts';
+import { hasAllSizes, tryLayOut } from '../../create/torrent-layout.ts';
 import { exists } from '../../disk/write-file.ts';
-import { MetainfoError } from '../../errors/errors.ts';
-import type { Checked } from '../../errors/guard.ts';
+import { MetainfoError, shown } from '../../errors/errors.ts';
+import { type Checked, invalidArgument } from '../../errors/guard.ts';
+import { systemPath } from '../../hash/system-path.ts';
+import { powerOfTwoWithin } from '../../layout/piece-length.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
+import { INFO, TORRENT } from '../../model/codec.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
+import { IN_INFO } from '../../model/keys.ts';
+import { sourceFiles } from '../../sources/sources.ts';
+import { ENTROPY_KEY, entropyText } from '../../text/entropy.ts';
+import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
+import { FIELD_OF_OPTION } from '../options/key-options.ts';
+import { cacheFolders, type ExtraKey } from '../options/option-values.ts';
 import { filledOutput } from '../options/output-template.ts';
 import { rootAndPaths } from '../options/roots.ts';
-import { isFolder, isStdout, makesFolder, realFile, requireWritable } from '../options/target.ts';
+import { isFolder, isStdout, makesFolder, outputToSkip, realFile, requireWritable } from '../options/target.ts';
 import { flagText } from '../terminal/messages.ts';
-import { draftOf } from './draft-of.ts';
 import { gradeFindings } from './findings.ts';
-import { foreignInput, type WebObject } from './inputs.ts';
-import { requireLinkFile } from './link-file.ts';
+import { type ForeignInput, foreignArgument, foreignInput, openInput, type WebObject } from './inputs.ts';
+import { linkFileToSkip, requireLinkFile } from './link-file.ts';
 import type { CreateOptions } from './options.ts';
 
 /** How {@link prepare} prepares a creation. */
@@ -43,7 +55,7 @@ export interface Prepared {
   web: WebObject | null;
   /** All findings of a plan and of the command itself, after `--strict` and `--allow`. */
   findingsOf: (plan: PlanReport) => Finding[];
-  /** Adds to a contradiction of piece lengths where the configuration sets them. */
+  /** Adds to a contradiction of piece lengths where the configuration sets them, and to a duplicate path that `--normalize` caused it. */
   explained: <T>(problem: T) => T;
 }
 
@@ -57,15 +69,28 @@ export async function prepare(
   const { outputPath, problems } = await outputOf(paths, options, { target, purpose });
   // URLs that a draft refuses are findings of a report, beside all others.
   const unchecked = purpose === 'report' && { check: () => {} };
+  const renamed = await renamedFile(paths, options);
   const { fields, findings, web } = await draftOf(paths, options, { output: outputPath, signal, ...unchecked });
   return {
     target,
     fields,
     settings: { ...settingsOf(options), outputPath, signal },
     web,
-    findingsOf: (plan) => gradeFindings(plan, [...problems, ...findings()], options),
+    findingsOf: (plan) => gradeFindings(plan, [...problems, ...findings(), ...renamed], options),
     explained: (problem) => explained(problem, options),
   };
+}
+
+/** A hint at the file that clients will not find under the name of the torrent. */
+async function renamedFile(paths: readonly string[], { name }: CreateOptions): Promise<Finding[]> {
+  if (name === undefined || foreignArgument(paths) !== undefined) return [];
+  const file = rootAndPaths(paths).pathRoot;
+  const own = path.basename(file);
+  const status = own === name ? null : await stat(systemPath(file)).catch(() => null);
+  if (!status?.isFile()) return [];
+  const message = `Clients look for the file ${shown(name)}, and do not find ${shown(own)}.`;
+  const advice = 'Rename the file before you seed it, or leave out --name.';
+  return [{ code: 'other_name', severity: 'hint', path: own, message, advice }];
 }
 
 /** The file that is never part of the torrent, if there is one, and the problems of a report. */
@@ -81,6 +106,10 @@ async function outputOf(
     try {
       await check();
     } catch (error) {
+      const { cause } = error as { cause?: NodeJS.ErrnoException };
+      // As a report advises.
+      if (cause?.code === 'ENAMETOOLONG')
+        Object.assign(error as object, { advice: 'Choose a shorter name with -o FILE.' });
       if (!isReport || !(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
       problems.push(findingOfError(error));
     }
@@ -125,8 +154,15 @@ function settingsOf(options: CreateOptions): Checked<GenerateOptions> & { versio
   return { version, threads, memoryLimit, readSize, padNames, ...limits, ...(padding && { padding }) };
 }
 
-function explained<T>(problem: T, { fromConfig }: CreateOptions): T {
+function explained<T>(problem: T, { fromConfig, normalize }: CreateOptions): T {
   const { code, message = '', option = {} } = problem as Partial<Finding>;
+  if (code === 'ERR_DUPLICATE_PATH' && normalize !== undefined) {
+    const reason = 'two names are the same after --normalize: rename one, or leave out the option.';
+    return Object.assign(problem as object, {
+      message: message.replace(/\.$/, `, because ${reason}`),
+      ...('severity' in (problem as object) && { advice: '' }),
+    }) as T;
+  }
   if (code !== 'ERR_PIECE_LENGTH') return problem;
   const places = Object.keys(option).flatMap((key) => {
     const place = fromConfig?.get(key as keyof CreateOptions);
@@ -134,4 +170,132 @@ function explained<T>(problem: T, { fromConfig }: CreateOptions): T {
   });
   if (places.length === 0) return problem;
   return Object.assign(problem as object, { message: `${message.replace(/\.$/, '')} (${places.join(', ')}).` }) as T;
+}
+
+/** The fields of a draft, and the findings of the command itself. */
+interface CommandDraft {
+  fields: TorrentCreateFields;
+  /** Findings that are known once the files have been listed: patterns that have matched nothing, and those of a web object. */
+  findings: () => Finding[];
+  /** The web object that is read; null for anything else. */
+  web: WebObject | null;
+}
+
+/** How {@link draftOf} makes a draft. */
+interface DraftOptions {
+  /** The resolved path of the torrent file, which is never part of the torrent; undefined for standard output. */
+  output: string | undefined;
+  /** Checks the fields before a server is asked; by default, as a draft does. */
+  check?: (fields: TorrentCreateFields) => unknown;
+  signal?: AbortSignal | undefined;
+}
+
+/** The fields of a draft. A web object is asked for its size. */
+async function draftOf(
+  paths: readonly string[],
+  options: CreateOptions,
+  { output, ...rest }: DraftOptions,
+): Promise<CommandDraft> {
+  const foreign = foreignInput(paths, options);
+  if (foreign) return foreignDraft(foreign, options, rest);
+  const roots = rootAndPaths(paths);
+  const ownFiles = await outputToSkip(output, roots.pathRoot);
+  const skipped = [...ownFiles, ...(await linkFileToSkip(options)), ...cacheFolders(options)];
+  const { filter, unmatched } = await countingFilter(options, roots.pathRoot, skipped);
+  // A pattern of the configuration need not match anything in each torrent.
+  const isOwn = ({ option }: UnmatchedGlob) => {
+    const name = option === '--exclude' ? 'exclude' : 'include';
+    return !(options.fromConfig?.has(name) || options.matched?.has(name));
+  };
+  const content = { ...policiesOf(options), ...roots, ...filter };
+  const fields = { ...fieldsOf(options), ...content, ...(await lengthBySize(content, options, rest.signal)) };
+  return { fields, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null };
+}
+
+async function foreignDraft(
+  input: ForeignInput,
+  options: CreateOptions,
+  { check = (fields) => new TorrentCreate(fields), signal }: Pick<DraftOptions, 'check' | 'signal'>,
+): Promise<CommandDraft> {
+  const named = fieldsOf({ ...options, name: input.name });
+  check(named);
+  const { source, web, webseed, findings } = await openInput(input, signal);
+  const webseeds = [...new Set([...(webseed === null ? [] : [webseed]), ...(options.webseed ?? [])])];
+  const urlList = webseeds.length > 0 ? webseeds : undefined;
+  const content = { info: { name: input.name }, sources: [source] };
+  const fields = { ...named, urlList, sources: [source], ...(await lengthBySize(content, options, signal)) };
+  return { fields, findings: () => findings, web };
+}
+
+/**
+ * The piece length that `--piece-lengths` gives, as a field. The files are listed for it, and once more by the creation, which reports
+ * every problem.
+ *
+ * @param content The fields that give the content.
+ */
+async function lengthBySize(
+  content: TorrentCreateFields,
+  { pieceLength, pieceLengths, maxPieceLength = Number.POSITIVE_INFINITY, torrentVersion: version }: CreateOptions,
+  signal: AbortSignal | undefined,
+): Promise<Pick<TorrentCreateFields, 'pieceLength'>> {
+  if (!pieceLengths || pieceLength !== 'auto') return {};
+  const draft = new TorrentCreate(content);
+  const sources = sourceFiles(draft.fields.sources ?? []);
+  const { layout } = await tryLayOut(draft, { version, sources, signal });
+  if (layout && !hasAllSizes(layout)) return {};
+  const totalSize = layout?.files.totalLength ?? 0;
+  const [, length = 'auto'] = pieceLengths.find(([size]) => totalSize <= size) ?? [];
+  return length === 'auto' ? {} : { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) };
+}
+
+function unmatchedPattern({ option, glob, otherCase }: UnmatchedGlob): Finding {
+  if (otherCase !== null) {
+    const message = `${option} ${glob} matches nothing, but it matches ${shown(otherCase)} in another letter case.`;
+    return warning('pattern_unmatched', glob, message, { advice: 'Ignore the case with --ignore-case.' });
+  }
+  // Other programs separate the patterns of a list in these ways.
+  const advice = /[|;]|,(?![^{]*\})/.test(glob)
+    ? 'Repeat the option for each pattern, or use braces: *.{nfo,jpg}.'
+    : 'Quote patterns, so that the shell leaves them alone. A pattern with a slash starts at the folder of the torrent.';
+  return warning('pattern_unmatched', glob, `${option} ${glob} matches nothing.`, { advice });
+}
+
+function fieldsOf(options: CreateOptions): TorrentCreateFields {
+  const { set = [] } = options;
+  const infoExtra = extraOf(set.filter(({ isInfo }) => isInfo));
+  if (options.entropy && set.some(({ isInfo, key }) => isInfo && key === ENTROPY_KEY))
+    throw invalidArgument('--set info.entropy and --entropy set the same key: use one of them');
+  if (options.entropy) infoExtra.set(ENTROPY_KEY, Buffer.from(entropyText()));
+  const extra = extraOf(set.filter(({ isInfo }) => !isInfo));
+  const keys: Record<string, unknown> = {};
+  const info: Record<string, unknown> = infoExtra.size > 0 ? { extra: infoExtra } : {};
+  for (const [option, field] of FIELD_OF_OPTION) {
+    const value = options[option as keyof CreateOptions];
+    // False, as of `--no-created-by`, leaves out a default, and true keeps it. So does an empty text.
+    const isDefault = typeof value === 'boolean' && field !== 'private';
+    const isLeftOut = isDefault ? !value : value === '' && field !== 'name';
+    if (isLeftOut) (field in IN_INFO ? info : keys)[field] = null;
+    else if (value !== undefined && !isDefault) (field in IN_INFO ? info : keys)[field] = value;
+  }
+  return {
+    ...keys,
+    info,
+    normalize: options.normalize,
+    pieceLength: options.pieceLength === 'auto' ? null : options.pieceLength,
+    ...(extra.size > 0 && { extra }),
+  };
+}
+
+/** The keys beside `info` and in it that the draft itself sets. */
+const TOP_KEYS = new Set(['info', ...Object.values(TORRENT).map(({ key }) => key)]);
+const INFO_KEYS = new Set(Object.values(INFO).map(({ key }) => key));
+
+function extraOf(keys: readonly ExtraKey[]): BencodeMap {
+  const taken = keys.find(({ isInfo, key }) => INFO_KEYS.has(key) || (!isInfo && TOP_KEYS.has(key)));
+  if (taken) {
+    const own = ['name', 'private', 'source', 'update-url'].includes(taken.key) ? `--${taken.key}` : null;
+    const advice = own ? `use ${own}` : 'use the option for it, if there is one';
+    throw invalidArgument(`--set cannot set ${taken.isInfo ? 'info.' : ''}${taken.key}: ${advice}`);
+  }
+  return new Map(keys.map(({ key, value }) => [toKey(key), value]));
 }

@@ -82,11 +82,7 @@ export async function runCreate(
   return { torrent, target, kernel: engine.kernel, bytesRead, reuse, seconds, link, web };
 }
 
-/**
- * Writes the file for the magnet link, after the torrent.
- *
- * @throws {MetainfoError} as {@link writeWhole}; the message tells that the torrent was written
- */
+/** Writes the magnet link, after the torrent. Throws as {@link writeWhole}, with a message that the torrent was written. */
 async function writeLink(file: string, text: string, target: string, force: boolean): Promise<void> {
   try {
     await writeWhole(file, Buffer.from(text), { force });

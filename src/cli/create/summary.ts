@@ -4,6 +4,7 @@ import type { ReuseReport } from '../../create/known/known.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import { joinFirst, printable } from '../../text/printable.ts';
+import { withoutSecrets } from '../../text/urls.ts';
 import { nameOfTarget } from '../options/target.ts';
 import { toPlain } from '../terminal/messages.ts';
 import type { CreateOptions } from './options.ts';
@@ -14,14 +15,17 @@ interface Summary extends Created {
   warnings: readonly Finding[];
 }
 
-/** The summary for `--json`. */
+/** The path of the content of a creation, for `--json`; null if there are several. */
+export const contentPathOf = (paths: readonly string[]): string | null =>
+  paths.length === 1 ? withoutSecrets(paths[0] as string, /$/) : null;
+
+/** The summary for `--json`, without the paths. */
 export function summaryJson(
-  { torrent, target, seconds, kernel, warnings, bytesRead, reuse, link, web }: Summary,
+  { torrent, seconds, kernel, warnings, bytesRead, reuse, link, web }: Summary,
   { magnet }: CreateOptions,
 ): object {
   const { totalSize, nFiles, nPieces, info } = torrent;
   return {
-    path: target,
     ...web,
     version: torrent.torrentVersion,
     name: info.name,

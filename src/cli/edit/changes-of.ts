@@ -42,11 +42,7 @@ export function withPreset(given: FieldOptions, preset: Settings): FieldOptions 
   return { ...Object.fromEntries(own), ...given };
 }
 
-/**
- * The options with the URLs of aliases.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a tracker that is neither a URL nor an alias
- */
+/** The options with the URLs of aliases. Throws `ERR_INVALID_ARGUMENT` for a tracker that is neither a URL nor an alias. */
 export function withUrls(options: FieldOptions, aliases: Aliases): FieldOptions {
   const { tracker, addTracker, removeTracker, replaceTracker } = options;
   const replaced = (replaceTracker ?? []).flatMap(({ from, to }) => {
@@ -61,12 +57,7 @@ export function withUrls(options: FieldOptions, aliases: Aliases): FieldOptions 
     ...options,
     ...(tracker && { tracker: withoutAliases(tracker, aliases) }),
     ...(addTracker && { addTracker: withoutAliases(addTracker, aliases) }),
-    ...(removeTracker && {
-      removeTracker: withoutAliases(
-        removeTracker.map((url) => [url]),
-        aliases,
-      ).flat(),
-    }),
+    ...(removeTracker && { removeTracker: removeTracker.flatMap((url) => withoutAliases([[url]], aliases).flat()) }),
     ...(replaceTracker && { replaceTracker: replaced }),
   };
 }
@@ -83,11 +74,7 @@ export function rulesOfNew(
   return hosts ? rulesOf([[...named, ...added]], hosts) : [];
 }
 
-/**
- * The changes of the library.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for options that set the same key
- */
+/** The changes of the library. Throws `ERR_INVALID_ARGUMENT` for options that set the same key. */
 export function changesOf(options: FieldOptions): TorrentChanges {
   const changes: TorrentChanges = {};
   for (const [option, value] of Object.entries(options)) {

@@ -1,8 +1,9 @@
 /** Describes an edit, and the differences between two torrents: as JSON, and as lines. */
+import type { BencodeValue } from '../../bencode/value.ts';
 import type { Finding } from '../../create/findings/findings.ts';
 import { type Difference, hasSameInfo } from '../../edit/differences.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
-import { keyText, shownValue } from '../../model/unknown-keys.ts';
+import { bencodeJson, keyText, shownValue } from '../../model/unknown-keys.ts';
 import { printable } from '../../text/printable.ts';
 import { infohashOf } from '../create/summary.ts';
 import { nameOfTarget } from '../options/target.ts';
@@ -23,14 +24,10 @@ export function toJson({ file, target, before, after, changed, warnings }: Edite
   const infohash = infohashOf(after);
   const infohashChanged = !hasSameInfo(before, after);
   const changes = changed.map(differenceJson);
-  return { file, output: dryRun ? null : target, infohash, infohashChanged, changes, warnings };
+  return { torrent: file, output: dryRun ? null : target, infohash, infohashChanged, changes, warnings };
 }
 
-/**
- * The edit for people.
- *
- * @param moved Whether the target is not the file itself.
- */
+/** The edit for people. @param moved Whether the target is not the file itself. */
 export function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
   if (changed.length === 0) return [`${printable(nameOfInput(file))}: no changes`];
   const hashes = changedInfohashes(before, after);
@@ -52,7 +49,7 @@ export function changedInfohashes(before: Torrent, after: Torrent): string[] {
 
 /** A difference as JSON: null where there is no such key, or where its value was not decoded. */
 export function differenceJson({ key, before, after }: Difference) {
-  const [old, now] = [before, after].map((value) => (value === undefined || value === null ? null : shownValue(value)));
+  const [old, now] = [before, after].map((value) => (value == null ? null : bencodeJson(value as BencodeValue)));
   return { key: keyText(key), before: old, after: now };
 }
 

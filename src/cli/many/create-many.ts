@@ -13,7 +13,7 @@ import type { OptionsFor } from '../config/resolve-options.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { runCreate } from '../create/run-create.ts';
-import { differentLines, hashesText, summaryJson } from '../create/summary.ts';
+import { contentPathOf, differentLines, hashesText, summaryJson } from '../create/summary.ts';
 import { hashesKept } from '../terminal/advice.ts';
 import { printableJson, stderr, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './jobs-of-file.ts';
@@ -46,7 +46,8 @@ export async function createMany(
       defaultJobs: MAX_GROUP,
       goOn: hashesKept(options),
       nameOf: nameOfJob,
-      about: (job) => ('error' in job ? { output: null, ...job.place } : { output: job.target }),
+      about: (job) =>
+        'error' in job ? { torrent: null, ...job.place } : { torrent: job.target, path: contentPathOf(job.paths) },
       run: async (job, watch) => {
         if ('error' in job) throw job.error;
         const old = resume ? await upToDateOutput(job, signal) : null;

@@ -4,9 +4,11 @@ import { untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { joinFirst } from '../../text/printable.ts';
+import { tiersOf } from '../config/config-options.ts';
 import { type OptionsFor, optionsFrom } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
 import { HintingCommand, hintFor } from '../options/hints.ts';
+import { shellWords } from '../terminal/advice.ts';
 import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
 import { type CreateJob, jobOf, type ListedJob, requireDistinct } from './jobs-of-folders.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
@@ -17,6 +19,8 @@ const HINT = { what: 'a list of jobs', example: 'cat jobs.json | metainfo create
 const LIMITS = { array: 64 * 2 ** 20, line: 2 ** 20 };
 /** The problems that a message lists. */
 const MAX_LISTED = 10;
+/** How a list begins that is YAML, as other programs read. */
+const YAML = /^(?:---|%YAML|#|- |[\w-]+:(?:\s|$))/;
 
 /**
  * The jobs of a list. An array is checked as a whole before this returns. Of lines, each job is read when it is about to start, and
@@ -30,6 +34,10 @@ export async function jobsOfFile(file: string, optionsFor: OptionsFor, signal: A
   const records = jsonRecords(inputChunks(file, HINT, signal), LIMITS);
   const { value: first, done } = await untilAbort(signal, records.next());
   if (done) throw invalidList(file, ['there is no job']);
+  if (YAML.test(first.text ?? '') && !first.isArray)
+    throw invalidList(file, [
+      `it is YAML: convert it with yq -o json . ${shellWords(file)} | metainfo create --batch -`,
+    ]);
   if (first.isArray) return jobsOfArray(first, file, parse);
   async function* jobs() {
     yield await jobOfLine(first, parse);
@@ -93,11 +101,7 @@ const NOT_IN_JOBS = ['dry-run', 'quiet', 'json', 'verbose', 'magnet'];
 /** Parses the JSON value of a job. It rejects with a {@link MetainfoError} for a value that is no job. */
 type ParseJob = (value: unknown) => Promise<CreateJob>;
 
-/**
- * A parser of jobs.
- *
- * @param optionsFor Completes the options of a job with those of the command line and of the configuration.
- */
+/** A parser of jobs. @param optionsFor As in {@link jobsOfFile}. */
 function jobParser(optionsFor: OptionsFor): ParseJob {
   // One command for all jobs: declaring its options takes longer than parsing those of a job.
   const command = createOptions(
@@ -114,7 +118,10 @@ function jobParser(optionsFor: OptionsFor): ParseJob {
     const list = [paths].flat();
     if (list.length === 0 || list.some((entry) => typeof entry !== 'string' || entry === ''))
       throw invalidArgument('expected `path`, or `paths` with at least one path');
-    parse(command, Object.entries(rest).flatMap(wordsOf));
+    parse(
+      command,
+      Object.entries(rest).flatMap((entry) => wordsOf(entry, command)),
+    );
     return jobOf(list as string[], optionsFor(list as string[], optionsFrom(command, 'cli')));
   };
 }
@@ -141,11 +148,15 @@ function parse(command: Command, words: string[]): void {
   }
 }
 
-function wordsOf([key, value]: [string, unknown]): string[] {
+function wordsOf([key, value]: [string, unknown], { options }: Command): string[] {
   if (NOT_IN_JOBS.includes(key) || key.length < 2) throw invalidArgument(`${shown(key)} is no option of a job`);
-  if (value === true) return [`--${key}`];
-  if (value === false) return [`--no-${key}`];
-  return [value].flat().map((one) => {
+  const isKnown = options.some(({ long }) => long === `--${key}`);
+  if (value === true || !isKnown) return [`--${key}`];
+  // Clears the value of the command line or the configuration.
+  const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
+  if (value === false || (isEmpty && options.some(({ long }) => long === `--no-${key}`))) return [`--no-${key}`];
+  const values = key === 'tracker' ? (tiersOf(value) ?? [value]) : [value].flat();
+  return values.map((one) => {
     if (typeof one === 'string' || typeof one === 'number') return `--${key}=${one}`;
     throw invalidArgument(`expected text, a number, true or false for ${key}, got ${shown(one)}`);
   });

@@ -1,4 +1,5 @@
 /** The jobs of `metainfo create --each`, and what all lists of jobs have in common. */
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type FolderNames, isSystemFile, namesIn, strayKind } from '../../disk/entry-names.ts';
 import { exists } from '../../disk/write-file.ts';
@@ -10,6 +11,7 @@ import { withoutSecrets } from '../../text/urls.ts';
 import { isUrl } from '../create/inputs.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { targetFor } from '../create/prepare.ts';
+import { countingFilter } from '../options/content.ts';
 import { hasPlaceholders } from '../options/output-template.ts';
 import { isStdout, makeFolder, makesFolder } from '../options/target.ts';
 import { isStdin } from '../terminal/standard-input.ts';
@@ -49,7 +51,8 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
   for (const folder of folders) {
     requireFolder(folder);
     const { names, errors } = await contentNames(folder, given);
-    for (const name of names) jobs.push(await jobOf([path.join(folder, name)], options));
+    for (const { name, own } of await chosenEntries(folder, names, options))
+      jobs.push(await jobOf([path.join(folder, name)], own));
     for (const error of errors) broken.push({ place: { path: error.path as string }, error });
   }
   if (jobs.length + broken.length === 0)
@@ -57,6 +60,27 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
   requireDistinct(jobs);
   if (output !== undefined && !hasPlaceholders(output)) await makeFolder(output);
   return [...jobs, ...broken];
+}
+
+/**
+ * The entries that the patterns choose: `--exclude` leaves out files and folders, `--include` files. Gives each with its options: patterns
+ * do not apply to a single file again, and one that has chosen entries need not match anything in their folders.
+ */
+async function chosenEntries(folder: string, names: readonly string[], options: CreateOptions) {
+  const { exclude, include, excludeFrom, ...ofFile } = options;
+  if (!exclude && !include && !excludeFrom) return names.map((name) => ({ name, own: options }));
+  const { filter, unmatched } = await countingFilter(options, folder, []);
+  const entries: { name: string; isFile: boolean }[] = [];
+  for (const name of names) {
+    const isExcluded = filter.exclude?.(name) ?? false;
+    const isFile = (await stat(path.join(folder, name)).catch(() => null))?.isFile() ?? false;
+    const isIncluded = filter.include?.(name) ?? true;
+    if (!isExcluded && (isIncluded || !isFile)) entries.push({ name, isFile });
+  }
+  const unused = new Set(unmatched().map(({ option }) => option));
+  const matched = new Set((['exclude', 'include'] as const).filter((option) => !unused.has(`--${option}`)));
+  const ofFolder = { ...options, matched };
+  return entries.map(({ name, isFile }) => ({ name, own: isFile ? ofFile : ofFolder }));
 }
 
 /**

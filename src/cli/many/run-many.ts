@@ -33,11 +33,7 @@ export interface JobResult<Status extends string> {
 /** How a running job reports. */
 export interface JobWatch {
   onStart: () => Promise<void>;
-  /**
-   * Takes about ten states a second, and the last one.
-   *
-   * @param more Other fields of the JSON event.
-   */
+  /** Takes about ten states a second, and the last one. @param more Other fields of the JSON event. */
   onProgress: (progress: Progress, more?: object) => void;
 }
 
@@ -54,11 +50,7 @@ export interface Totals<Status extends string> {
 export interface JobKind<Job, Status extends string> {
   /** The results that jobs can have, besides failures. */
   statuses: readonly Status[];
-  /**
-   * The jobs that run at once, unless the options say it.
-   *
-   * @default LARGE_JOBS
-   */
+  /** The jobs that run at once, unless the options say it; by default, {@link LARGE_JOBS}. */
   defaultJobs?: number;
   /** How to go on with a cache after a cancellation. */
   goOn: string;

@@ -174,12 +174,8 @@ async function differentContent(
 ): Promise<string | null> {
   if (web || options.force) return 'its time is in the future, so it does not tell whether its content changed';
   const { followOutside, memoryLimit, threads = null } = options;
-  const { files } = await verify(torrent, rootAndPaths(paths).pathRoot, {
-    followOutside,
-    memoryLimit,
-    threads,
-    signal,
-  });
+  const checks = { followOutside, memoryLimit, threads, signal };
+  const { files } = await verify(torrent, rootAndPaths(paths).pathRoot, checks);
   const different = files.find(({ status }) => status !== 'complete');
   return different ? `${different.path} differs: ${AHEAD_NOTE}` : null;
 }

@@ -1,14 +1,13 @@
 /** Decides what the arguments of `metainfo verify` name: one torrent and its content, or many torrents. */
-import type { Dirent } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
-import { fromSystemError } from '../../errors/system-error.ts';
 import { isTorrentFileName } from '../../layout/safe-path.ts';
 import { Torrent } from '../../model/torrent/torrent.ts';
 import { fileType } from '../options/arguments.ts';
 import { readOptionsOf } from '../options/option-values.ts';
+import { torrentsIn } from '../options/torrents-of.ts';
 import { shellWords } from '../terminal/advice.ts';
 import { isStdin, requireOneStdin } from '../terminal/standard-input.ts';
 import type { VerifyOptions } from '../verify/verify-job.ts';
@@ -56,29 +55,9 @@ async function torrentsOfFolder(
   const [folder = content ?? '.'] = rest;
   if (rest.length > 1 || (rest.length === 1 && content !== undefined))
     throw invalidArgument('--each takes one folder of torrents and one folder of content');
-  if (isStdin(torrents)) throw invalidArgument('--each needs a folder of torrents, not standard input (-)');
-  const entries = await readdir(torrents, { withFileTypes: true }).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR')
-      throw invalidArgument(`--each needs a folder of torrents, and ${torrents} is a file: omit --each`);
-    throw fromSystemError(error, torrents, 'read');
-  });
+  const files = await torrentsIn(torrents);
   await requireFolder(folder, 'the folder of the content');
-  // Hidden files are no torrents here: macOS leaves a `._NAME.torrent` beside NAME.torrent on other file systems.
-  const isTorrent = ({ name }: Dirent) => isTorrentFileName(name) && !name.startsWith('.');
-  const names: string[] = [];
-  for (const entry of entries)
-    if (isTorrent(entry) && (entry.isFile() || !(await isNoFile(path.join(torrents, entry.name)))))
-      names.push(entry.name);
-  if (names.length === 0) throw new MetainfoError('ERR_NO_FILES', `There are no torrents (*.torrent) in ${torrents}.`);
-  return { files: names.sort().map((name) => path.join(torrents, name)), folder, torrents };
-}
-
-/** Whether a path leads to a folder, a pipe or another thing that is no file: reading a pipe may never end. A broken link has its own error. */
-function isNoFile(place: string): Promise<boolean> {
-  return stat(place).then(
-    (found) => !found.isFile(),
-    () => false,
-  );
+  return { files, folder, torrents };
 }
 
 async function withContent(files: string[], content: string): Promise<OneTorrent | ManyTorrents> {

@@ -117,7 +117,7 @@ function resultOf(
   return {
     status,
     ok: report.ok,
-    json: () => ({ status, path: content, ...verifiedJson(verified, unwantedFiles, options) }),
+    json: () => verifiedJson(content, verified, options),
     print: async () => {
       if (quiet && report.ok) return;
       const isMissing = searched && searched.moved.length + searched.unproven.length + searched.notFound.length > 0;
@@ -157,27 +157,21 @@ async function writeSummary(
   options: VerifyOptions,
 ): Promise<void> {
   const { json, quiet, verbose, fast } = options;
-  const { complete, incomplete, missing, failed, unwanted: noneWanted } = counts;
+  const { complete, incomplete, missing, failed, unwanted } = counts;
   if (json) {
     await writeLines(skippedJson(skipped).map((one) => printableJson({ event: 'skipped', ...one })));
     await writeLines(extra.map((name) => printableJson({ event: 'extra', path: name })));
     const summary = { event: 'summary', jobs, ...counts, extra: extra.length, bytes, seconds };
     await writeLines([printableJson(summary)]);
   } else if (!quiet) {
-    const rest = jobs - complete - incomplete - missing - failed - noneWanted;
-    const others = countsText({
-      incomplete,
-      missing,
-      failed,
-      'without wanted files': noneWanted,
-      'not checked or cancelled': rest,
-    });
+    const rest = jobs - complete - incomplete - missing - failed - unwanted;
+    const others = { incomplete, missing, failed, 'without wanted files': unwanted, 'not checked or cancelled': rest };
     const colors = await colorsFor(stdout());
     const sample = fast ? '; checked only a sample of each (--fast)' : '';
     if (incomplete + missing > 0) await writeLines(skippedLines(skipped, verbose, colors));
     await writeLines(extraLines(extra, colors, { verbose, note: ' (no torrent)' }));
     await writeLines([
-      `${complete} complete${others}: ${rateText(bytes, seconds)}${sample}`,
+      `${complete} complete${countsText(others)}: ${rateText(bytes, seconds)}${sample}`,
       ...placeHint(found, options, colors),
     ]);
   }

@@ -1,6 +1,7 @@
 /** Reads the torrent file named on the command line, and suggests a correction when an argument is something else. */
 import { readdir, stat } from 'node:fs/promises';
 import nodePath from 'node:path';
+import { BencodeError } from '../../bencode/bencode-error.ts';
 import { limitsOf } from '../../bencode/limits.ts';
 import { MetainfoError, shown, withPath } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
@@ -17,6 +18,7 @@ import { shellWords } from '../terminal/advice.ts';
 import { stderr, writeLines } from '../terminal/output.ts';
 import { isStdin, named, readInput, requireOneStdin, STDIN } from '../terminal/standard-input.ts';
 import { type ProfileOptions, readOptionsOf } from './option-values.ts';
+import { torrentsIn } from './torrents-of.ts';
 
 /**
  * Reads a torrent file or, for `-`, standard input. The error suggests a correction if the arguments are swapped, or if the
@@ -30,8 +32,7 @@ export async function readTorrent(file: string, options: ProfileOptions, content
     return await Torrent.read(file, readOptionsOf(options));
   } catch (error) {
     if (!(error instanceof MetainfoError) || error.code === 'ERR_INVALID_ARGUMENT') throw error;
-    const suggestion = await suggestionFor(file, content);
-    if (suggestion !== null) error.message += ` ${suggestion}`;
+    error.message += await suggestionFor(file, options, { content, error });
     throw error;
   }
 }
@@ -50,19 +51,23 @@ export function torrentFromStdin(bytes: Uint8Array, options: ProfileOptions): To
   }
 }
 
-async function suggestionFor(file: string, content: string | undefined): Promise<string | null> {
+/** A sentence about an argument that is something else than a torrent file; empty if there is none. */
+export async function suggestionFor(
+  file: string,
+  { each }: ProfileOptions,
+  { content, error }: { content?: string | undefined; error?: unknown } = {},
+): Promise<string> {
   const type = await fileType(file);
-  if (
-    content !== undefined &&
-    isTorrentFileName(content) &&
-    !isTorrentFileName(file) &&
-    (await fileType(content)) === 'file'
-  )
-    return `Did you swap the arguments? The torrent file comes first: ${shellWords(content, file)}`;
-  if (type !== 'folder') return null;
+  const mayBeSwapped = content !== undefined && isTorrentFileName(content) && !isTorrentFileName(file);
+  if (mayBeSwapped && (await fileType(content)) === 'file')
+    return ` Did you swap the arguments? The torrent file comes first: ${shellWords(content, file)}`;
+  if (error instanceof BencodeError && error.format === null && !isTorrentFileName(file))
+    return ` If it is content, make a torrent of it: metainfo create ${shellWords(file)}`;
+  if (type !== 'folder') return '';
   const sibling = `${nodePath.normalize(file).replace(/[\\/]$/, '')}.torrent`;
-  if ((await fileType(sibling)) === 'file') return `Did you mean ${sibling}?`;
-  return 'Expected a torrent file: create one with metainfo create.';
+  if ((await fileType(sibling)) === 'file') return ` Did you mean ${sibling}?`;
+  if (each === false && (await torrentsIn(file).catch(() => null))) return ' To read all torrents in it, use --each.';
+  return ' Expected a torrent file: create one with metainfo create.';
 }
 
 /** Whether a path is a folder; null if there is nothing. Everything else counts as a file. */
@@ -91,11 +96,7 @@ function ownNames(torrent: Torrent): string[] {
   return names.filter((one) => nodePath.basename(one) === one && one !== '' && one !== '.' && one !== '..');
 }
 
-/**
- * The content of a torrent in a folder, under the first of its names that is there.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if no name can be that of a file
- */
+/** The content of a torrent in a folder: the first of its names that is there. Throws `ERR_INVALID_ARGUMENT` if none can be that of a file. */
 export async function ownPlaceIn(torrent: Torrent, folder: string): Promise<string> {
   const places = ownNames(torrent).map((name) => nodePath.join(folder, name));
   for (const place of places) if ((await fileType(place)) !== null) return place;

@@ -184,20 +184,9 @@ export function chosenFiles(
   torrent: Torrent,
   { files: globs, ignoreCase }: { files?: readonly string[]; ignoreCase?: boolean },
 ) {
-  const unmatched: UnmatchedFiles = new Map();
+  const { matches, unmatched } = matcher(globs ?? [], () => false, ignoreCase, chosenTest);
   if (!globs) return { files: null, unwantedFiles: 0, unmatched };
-  const tests = globs.map((glob) => {
-    const { matches: test, unmatched: inCase } = matcher([glob], () => false, ignoreCase, chosenTest);
-    return { glob, test, otherCase: () => inCase.get(glob) ?? null };
-  });
-  const used = new Set<string>();
-  const isWanted = (path: string) => {
-    const named = tests.filter(({ test }) => test(path));
-    for (const { glob } of named) used.add(glob);
-    return named.length > 0;
-  };
-  const files = torrent.files.map(({ path: file }) => file).filter(isWanted);
-  for (const { glob, otherCase } of tests) if (!used.has(glob)) unmatched.set(glob, otherCase());
+  const files = torrent.files.map(({ path: file }) => file).filter(matches);
   return { files, unwantedFiles: torrent.nFiles - files.length, unmatched };
 }
 

@@ -148,14 +148,17 @@ export function hintFor(option: string, known?: readonly Option[]): string | und
 /** A command that suggests an option for a misspelt one, also where a value follows `=`, and for one of another program. */
 export class HintingCommand extends Command {
   #args: readonly string[] = [];
+  /** Expands the arguments that are no options, and those of subcommands. */
+  expand: ((words: readonly string[]) => string[]) | null = null;
 
   override createCommand(name: string): Command {
-    return new HintingCommand(name);
+    return Object.assign(new HintingCommand(name), { expand: this.expand });
   }
 
   override parseOptions(args: string[]): ParseOptionsResult {
     this.#args = args;
-    return super.parseOptions(args);
+    const parsed = super.parseOptions(args);
+    return this.expand ? { ...parsed, operands: this.expand(parsed.operands) } : parsed;
   }
 
   /** Commander calls it with the whole word, but splits short options: `-p=false` comes as `-=false`. */

@@ -10,11 +10,7 @@ const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 /** The bounds of the integers that other programs read. */
 const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/**
- * The value of a JSON text.
- *
- * @param refuse Throws the reason for a value that bencode does not have.
- */
+/** The value of a JSON text. @param refuse Throws the reason for a value that bencode does not have. */
 export function valueOfJson(json: string, refuse: (reason: string) => never): BencodeValue {
   const parse = (text: string): unknown => {
     try {

@@ -31,9 +31,10 @@ type KeyOptions = Readonly<Record<string, KeyOption>>;
 export const PEERS = {
   trackers: {
     flags: '-t, --tracker <url>',
-    create: 'tracker URL; repeat it for more tiers, or list the URLs of one tier with commas',
+    create:
+      'tracker URL; repeat it for more tiers, or list the URLs of one tier with commas; @FILE: a list, blank lines begin tiers',
     alias: ['-a, --announce <url>', 'the same as --tracker'],
-    edit: 'set the trackers; repeat it for more tiers, or list the URLs of one tier with commas',
+    edit: 'set the trackers; repeat it for more tiers, or list the URLs of one tier with commas; @FILE: a list, blank lines begin tiers',
     remove: ['--no-trackers', 'remove all trackers'],
     changes: [
       ['--add-tracker <url>', 'add a tier of trackers (repeatable)', 'own'],
@@ -142,6 +143,9 @@ const PARSERS = {
   nodes: collectNode,
 } satisfies Readonly<Record<Kind, unknown>>;
 
+/** The kinds of lists. Trackers have none. */
+const LISTS: readonly (Kind | undefined)[] = ['urls', 'texts', 'infohashes', 'nodes', undefined];
+
 type Parsed<K extends Kind> = (typeof PARSERS)[K] extends (text: string, before?: never) => infer R
   ? R
   : K extends 'flag'
@@ -169,6 +173,13 @@ export function keyOptions(command: Command, of: 'create' | 'edit', rows: KeyOpt
     if (attribute !== undefined) option.attributeName = () => attribute;
     command.addOption(option);
   };
+  // The option that removes the key in `edit` clears the value of a configuration. Commander gives one without an opposite the default true.
+  const clears = (flag: string, attribute: string, isList: boolean) => {
+    const option = new Option(flag).preset(isList ? [] : '').hideHelp();
+    if (isList) option.default([]);
+    option.attributeName = () => attribute;
+    command.addOption(option);
+  };
   const entries = Object.entries(rows);
   // A stable order: those that keep the infohash first.
   if (of === 'edit') entries.sort(([a], [b]) => Number(isInInfo(a)) - Number(isInInfo(b)));
@@ -180,6 +191,7 @@ export function keyOptions(command: Command, of: 'create' | 'edit', rows: KeyOpt
       // Its values join those of the option in the order of the command line.
       if (alias) add(...alias, parse, new Option(flags).attributeName());
       if (omit) add(...omit);
+      else if (remove && kind !== 'flag') clears(remove[0], new Option(flags).attributeName(), LISTS.includes(kind));
       continue;
     }
     const isRepeatable = kind !== undefined && parse !== undefined && kind !== 'date';

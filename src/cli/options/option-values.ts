@@ -1,4 +1,5 @@
 /** Parsers of option values, and the groups of options that several commands share. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_LIMITS, type LimitName, type Limits } from '../../bencode/limits.ts';
@@ -6,6 +7,7 @@ import type { BencodeValue } from '../../bencode/value.ts';
 import type { CacheChoice } from '../../create/options.ts';
 import { homeFolder } from '../../disk/home-folder.ts';
 import type { Replacement } from '../../edit/url-changes.ts';
+import { fromSystemError } from '../../errors/system-error.ts';
 import { MAX_THREADS } from '../../hash/hash-request.ts';
 import type { PadNames } from '../../layout/padding.ts';
 import { BLOCK_SIZE } from '../../layout/piece-length.ts';
@@ -29,7 +31,9 @@ export function parsePieceLength(text: string): number | 'auto' {
   if (text === 'auto') return text;
   const wanted = 'Expected auto, a size such as 1MiB, or an exponent from 14 to 31.';
   const bytes = powerFrom(text) ?? bytesFrom(text) ?? refuse(wanted);
-  return Number.isInteger(Math.log2(bytes)) ? bytes : refuse('Expected a power of two, such as 1MiB.');
+  if (!Number.isInteger(Math.log2(bytes))) refuse('Expected a power of two, such as 1MiB.');
+  // A number of bytes that is meant to be an exponent.
+  return /^\d+$/.test(text) && bytes < 14 ? refuse(wanted) : bytes;
 }
 
 /** Piece lengths by the size of the content, in bytes: each is for content of at most so many bytes. */
@@ -91,6 +95,8 @@ const wholeNumber =
 /** Parses the index of a part. */
 export const parseIndex: (text: string) => number = wholeNumber(0);
 export const parseCount: (text: string) => number = wholeNumber(1);
+/** Parses the priority of a torrent in a queue. */
+export const parsePriority: (text: string) => number = wholeNumber(1, 1000);
 export const parseThreads: (text: string) => number = wholeNumber(1, MAX_THREADS);
 
 function bytesFrom(text: string): number | null {
@@ -143,8 +149,9 @@ export interface NamedRoot {
   folder: string;
 }
 
-/** Appends to the list of a repeatable option in place: copies of it would take quadratic time. */
+/** Appends to the list of a repeatable option in place: copies of it would take quadratic time. An empty one may be a shared default. */
 export function appended<T>(list: T[], value: T): T[] {
+  if (list.length === 0) return [value];
   list.push(value);
   return list;
 }
@@ -200,12 +207,40 @@ export function collectTorrents(text: string, before: string[] = []): string[] {
   return appended(before, parseTorrents(text));
 }
 
-/** Appends one tier of trackers: URLs separated by commas. */
+/** Appends tiers of trackers: those of a text as {@link tiersOfText}, or of a file after `@`. */
 export function collectTier(text: string, before: string[][] = []): string[][] {
-  return appended(
-    before,
-    text.split(',').map((url) => url.trim()),
-  );
+  const tiers = text.startsWith('@') ? tiersOfFile(parseFile(text.slice(1))) : tiersOfText(text);
+  return tiers.reduce(appended<string[]>, before);
+}
+
+/**
+ * Tiers of trackers. Lines are one URL each, and blank lines begin a new tier. A text of one line is a tier of URLs and aliases with commas
+ * between them. A comma within a URL belongs to it: no URL begins there.
+ */
+export function tiersOfText(text: string): string[][] {
+  const lines = text.split(/\r\n?|\n/).map((line) => line.trim());
+  if (lines.length === 1) {
+    const urls = text.split(/,(?=\s*[a-z][a-z\d+.-]*:\/\/)/i);
+    return [urls.flatMap((one) => (one.includes('/') ? [one] : one.split(','))).map((one) => one.trim())];
+  }
+  const tiers: string[][] = [[]];
+  for (const line of lines) {
+    if (line === '') tiers.push([]);
+    else if (!line.startsWith('#')) tiers.at(-1)?.push(line);
+  }
+  return tiers.filter((tier) => tier.length > 0);
+}
+
+/** The tiers of a list of trackers. A line end makes it a list even if it has one line. */
+function tiersOfFile(file: string): string[][] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    return refuse((fromSystemError(error, file, 'read') as Error).message);
+  }
+  const tiers = tiersOfText(`${text.replace(/^\uFEFF/, '')}\n`);
+  return tiers.length > 0 ? tiers : refuse(`${file} has no trackers.`);
 }
 
 /** Appends one DHT node: `host:port` or `[IPv6]:port`. */
@@ -246,6 +281,8 @@ export interface ProfileOptions {
   padding?: NonNullable<ValidationContext['padding']>;
   limit?: Limits;
   encoding?: string;
+  /** Whether folders of torrents are given; undefined if the command takes none. */
+  each?: boolean;
 }
 
 /** Adds the options of {@link ProfileOptions} to a command. */
@@ -315,7 +352,11 @@ export interface OutputOptions {
 export function changedOutputOptions(command: Command, fallback = 'in place'): Command {
   return command
     .optionsGroup('Output:')
-    .option('-o, --output <file>', `where to write the result: a file, a folder or - (default: ${fallback})`)
+    .option(
+      '-o, --output <file>',
+      `where to write the result: a file, a folder or -; {name} and so on as in create (default: ${fallback})`,
+      parseOutput,
+    )
     .option('--force', 'replace the output if it exists');
 }
 
@@ -340,7 +381,7 @@ export interface PadNamesOptions {
 
 /** The option of {@link PadNamesOptions}. */
 export const padNamesOption = (): Option =>
-  new Option('--pad-names <names>', 'pad file names: like libtorrent, or all unique').choices(['libtorrent', 'unique']);
+  new Option('--pad-names <names>', 'how pad files are named').choices(['auto', 'libtorrent', 'unique']);
 
 /** The options of every command that can use the cache of hashes. */
 export interface CacheOptions {

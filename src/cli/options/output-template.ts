@@ -1,6 +1,7 @@
 /** Outputs as templates: placeholders such as `{name}` stand for what is known of each torrent before hashing. */
 import { invalidArgument } from '../../errors/guard.ts';
 import { safePaths } from '../../layout/safe-path.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
 import { asWebUrl } from '../../text/urls.ts';
 import type { CreateOptions } from '../create/options.ts';
 
@@ -29,7 +30,11 @@ export function placeholderProblem(output: string): string | undefined {
  * @param name The name of the torrent.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a placeholder that this torrent has no value for
  */
-export function filledOutput(output: string, name: string, options: CreateOptions): string {
+export function filledOutput(
+  output: string,
+  name: string,
+  options: Pick<CreateOptions, 'tracker' | 'torrentVersion' | 'preset'>,
+): string {
   const values: Record<Placeholder, () => string | undefined> = {
     name: () => name,
     tracker: () => asWebUrl(options.tracker?.[0]?.[0] ?? '')?.hostname.replace(/\.$/, ''),
@@ -45,4 +50,18 @@ export function filledOutput(output: string, name: string, options: CreateOption
   });
   // A name that would mean standard output.
   return filled === '-' ? './-' : filled;
+}
+
+/** Replaces the placeholders of an output, if it has any, by the values of a torrent. */
+export function filledFor(
+  output: string | undefined,
+  { name, torrentVersion, flatTrackers }: Pick<Torrent, 'name' | 'torrentVersion' | 'flatTrackers'>,
+  preset?: string,
+): string | undefined {
+  if (output === undefined || !hasPlaceholders(output)) return output;
+  return filledOutput(output, name, {
+    torrentVersion,
+    tracker: [flatTrackers],
+    ...(preset !== undefined && { preset }),
+  });
 }

@@ -63,11 +63,7 @@ export const makesFolder = (output: string): boolean => endsWithSlash(output) ||
 
 /** Whether an output is a folder: an existing one, or one by its trailing slash. */
 export async function isFolder(output: string): Promise<boolean> {
-  if (endsWithSlash(output)) return true;
-  return stat(output).then(
-    (status) => status.isDirectory(),
-    () => false,
-  );
+  return endsWithSlash(output) || ((await stat(output).catch(() => null))?.isDirectory() ?? false);
 }
 
 /** Makes the folder of outputs, unless it exists. */

@@ -66,21 +66,30 @@ export async function pruneStore(options: PruneOptions, signal: AbortSignal): Pr
   });
   const { name, store, plans } = await untilAbort(signal, opening);
   const now = Date.now();
-  const old = plans.filter(({ mtimeMs }) => now - mtimeMs >= older);
+  const isOld = ({ mtimeMs }: Pick<StoredObject, 'mtimeMs'>) => now - mtimeMs >= older;
+  const old = plans.filter(isOld);
+  // The list may be minutes old, and a torrent of long ago may have been queued again.
+  const isStillOld = async (...which: [string, StoredObject['name']?]) => {
+    for await (const object of store.list?.(...which) ?? []) if (!isOld(object)) return false;
+    return true;
+  };
   const failures: unknown[] = [];
   const whole: StoredPlan[] = [];
   const deleted: StoredObject[] = [];
   for (const plan of dryRun ? [] : old) {
     const before = failures.length;
+    let isKept = !(await isStillOld(plan.id));
     await forEachConcurrently(plan.objects, { concurrency: DELETED_AT_ONCE, signal }, async (object) => {
       try {
+        isKept ||= !(await isStillOld(object.planId, object.name));
+        if (isKept) return;
         await store.delete?.(object.planId, object.name);
         deleted.push(object);
       } catch (error) {
         failures.push(error);
       }
     });
-    if (failures.length === before) whole.push(plan);
+    if (failures.length === before && !isKept) whole.push(plan);
   }
   const total = dryRun ? totalOf(old) : totalOf(whole, deleted);
   const what = amountText(total);
@@ -90,7 +99,13 @@ export async function pruneStore(options: PruneOptions, signal: AbortSignal): Pr
     throw new MetainfoError(failure.code, message, { path: failure.path, cause: failure.cause });
   }
   if (failure) throw failure;
-  const result = { store: name, dryRun, deleted: old.map(describe), ...total, kept: plans.length - total.plans };
+  const result = {
+    store: name,
+    dryRun,
+    deleted: (dryRun ? old : whole).map(describe),
+    ...total,
+    kept: plans.length - total.plans,
+  };
   const text = isNew ? 'no store yet' : `${dryRun ? 'would delete' : 'deleted'} ${what}`;
   await writeResult(options, result, [`${name}: ${text}`]);
 }
@@ -112,9 +127,9 @@ function amountText({ plans, objects, size }: Amount): string {
 
 /** A plan for people and for `--json`. */
 function describe({ id, objects, size, mtimeMs }: StoredPlan) {
-  const { plan, part, join, items, results } = countsOf(objects);
-  const of = [plan > 0 && 'plan', part > 0 && plural(part, 'part'), join > 0 && 'join'].filter(Boolean).join(', ');
-  const what = items + results > 0 ? `batch: ${plural(items, 'job')}, ${plural(results, 'result')}` : of;
+  const { plan, part, key, batch, items, results } = countsOf(objects);
+  const of = [plan > 0 && 'plan', part > 0 && plural(part, 'part'), key > 0 && 'key'].filter(Boolean).join(', ');
+  const what = batch + items + results > 0 ? `batch: ${plural(items, 'job')}, ${plural(results, 'result')}` : of;
   return { id, what, size, ageSeconds: Math.max(0, Math.round((Date.now() - mtimeMs) / 1000)) };
 }
 

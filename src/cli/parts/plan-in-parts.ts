@@ -10,6 +10,7 @@ import { findingLines, refuse } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { linesOf } from '../create/plan-report.ts';
 import { type Prepared, prepare } from '../create/prepare.ts';
+import { contentPathOf } from '../create/summary.ts';
 import { isStdout, reportTo } from '../options/target.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { stderr, writeBytes, writeLines, writeResult } from '../terminal/output.ts';
@@ -53,7 +54,8 @@ export async function planInParts(
   const { plan, report, findings } = await planned(prepared, options);
   await writePlan(plan, target, options.force ?? false);
   const { id, parts, partSize } = plan;
-  const about = { path: target, ...web, ...report, id, parts, partSize, findings: findings.map(toPlain) };
+  const place = { output: target, path: contentPathOf(paths) };
+  const about = { ...place, ...web, ...report, id, parts, partSize, findings: findings.map(toPlain) };
   const lines = [
     ...linesOf(report, target).filter((line) => !line.startsWith('infohash')),
     `parts          ${plural(parts, 'part')} of at most ${formatBytes(partSize)}`,

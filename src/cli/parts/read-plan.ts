@@ -93,11 +93,7 @@ function isOn({ protocol, host, hostname }: URL, allowed: string): boolean {
 /** The hosts that a message lists. */
 const MAX_LISTED = 10;
 
-/**
- * The part store of `--parts` or `--store`: a folder, `s3://BUCKET/PREFIX` or a URL of https or http.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`; its message has no credentials
- */
+/** The store of `--parts` or `--store`: {@link STORE}. The message of `ERR_INVALID_ARGUMENT` has no credentials. */
 export function storeOf(text: string): PartStore {
   if (/^(s3|https?):(?!\/\/)/i.test(text))
     throw invalidArgument(

@@ -10,6 +10,7 @@ export interface QueueingOptions {
   root?: NamedRoot[];
   store?: string;
   partSize?: number | 'auto';
+  priority?: number;
 }
 
 /** Adds the options of {@link QueueingOptions} to a command. */
@@ -32,17 +33,16 @@ export interface QueueTarget {
   roots: Record<string, string>;
 }
 
-/**
- * The queue of a command line; null without `--queue`.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for options that are missing, or that need `--queue`
- */
-export function queueOf({ queue: given, root, store, partSize }: QueueingOptions): QueueTarget | null {
-  const lonely = root ? '--root' : store !== undefined ? '--store' : partSize !== undefined ? '--part-size' : null;
+/** The queue of a command line; null without `--queue`. Throws `ERR_INVALID_ARGUMENT` for options that are missing, or need it. */
+export function queueOf({ queue: given, root, store, partSize, priority }: QueueingOptions): QueueTarget | null {
+  const lonely = Object.entries({ root, store, 'part-size': partSize, priority }).find(
+    ([, value]) => value !== undefined,
+  )?.[0];
   // The environment alone sends nothing to other machines.
   const queue = given ?? (lonely ? variable('QUEUE_URL') : undefined);
   if (!queue) {
-    if (lonely) throw invalidArgument(`${lonely} needs a queue: give --queue URL, or set QUEUE_URL in the environment`);
+    if (lonely)
+      throw invalidArgument(`--${lonely} needs a queue: give --queue URL, or set QUEUE_URL in the environment`);
     return null;
   }
   if (!root)

@@ -15,14 +15,14 @@ import { VERSION } from '../../text/version.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { showPlan } from '../create/plan-report.ts';
 import { prepare } from '../create/prepare.ts';
-import { infohashOf, joinedLines } from '../create/summary.ts';
+import { contentPathOf, infohashOf, joinedLines } from '../create/summary.ts';
 import { exitCodeOf, exitCodeOfSignal, writeJson } from '../exit.ts';
 import type { HashingOptions, NamedRoot } from '../options/option-values.ts';
 import { isStdout, realFile } from '../options/target.ts';
 import { type PartsOfCreation, planned } from '../parts/plan-in-parts.ts';
 import { storeOf } from '../parts/read-plan.ts';
 import { flagText, toPlain } from '../terminal/messages.ts';
-import { colorsFor, fitted, printableJson, stderr, writeLines, writeResult } from '../terminal/output.ts';
+import { colorsFor, fitted, printableJson, recordJson, stderr, writeLines, writeResult } from '../terminal/output.ts';
 import { type QueueTarget, rootsOf } from './options.ts';
 
 /** The output, texts and exit codes of the command, for the package. */
@@ -44,20 +44,14 @@ async function loadQueue(): Promise<typeof import('metainfo-bullmq/command')> {
   throw new MetainfoError('ERR_QUEUE', message);
 }
 
-/** A path without links. */
 const realPath = (file: string): Promise<string> => realpath(file).catch(throwSystemError(file, 'read'));
 
-/** Named folders without links. */
 async function realRoots(roots: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const entries = Object.entries(roots).map(async ([name, folder]) => [name, await realPath(folder)] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/**
- * The place of a path of this machine beneath one of its roots: the closest one.
- *
- * @throws {MetainfoError} `ERR_PATH_OUTSIDE` for a path beneath none
- */
+/** The place of a path of this machine beneath the closest of its roots. Throws `ERR_PATH_OUTSIDE` for a path beneath none. */
 export function placeWithin(roots: Readonly<Record<string, string>>, file: string): string {
   const target = path.resolve(file);
   const within = Object.entries(roots).filter(([, folder]) => isWithin(folder, target));
@@ -74,7 +68,7 @@ export function placeWithin(roots: Readonly<Record<string, string>>, file: strin
 /** Creates a torrent with the workers of a queue: plans it, and lets them hash and write it. */
 export async function createInQueue(
   paths: readonly string[],
-  options: PartsOfCreation,
+  options: PartsOfCreation & { priority?: number | undefined },
   { connection, folder, roots }: QueueTarget,
   signal: AbortSignal,
 ): Promise<void> {
@@ -90,14 +84,15 @@ export async function createInQueue(
   const output = placeWithin(real, (await realFile(target)) as string);
   const root = placeWithin(real, await realPath(fields.pathRoot as string));
   const { plan, findings } = await planned(prepared, options, root);
-  const { force, json, quiet } = options;
-  const queued = { connection, store: storeOf(folder), output, force, signal, json, quiet, terminal };
+  const { force, json, quiet, priority } = options;
+  const queued = { connection, store: storeOf(folder), output, force, priority, signal, json, quiet, terminal };
   await createByWorkers(plan, queued, async ({ id, joined, seconds }) => {
     const { version, files, totalSize } = joined;
     const { parts, partSize } = plan;
-    const about = { path: target, output, plan: id, parts, partSize, version, infohash: infohashOf(joined) };
+    const place = { torrent: target, path: contentPathOf(paths), output };
+    const about = { plan: id, parts, partSize, version, infohash: infohashOf(joined) };
     const rest = { files, totalSize, seconds, warnings: findings.map(toPlain) };
-    await writeResult(options, { ...about, ...rest }, joinedLines(target, joined, parts));
+    await writeResult(options, recordJson(place, { ...about, ...rest }), joinedLines(target, joined, parts));
   });
 }
 
@@ -109,11 +104,7 @@ function refuseLocalOptions({ magnet, linkFile, cache, cacheDir, reuse, fromConf
       throw invalidArgument(`${flagText(key)} does not work with --queue: omit one of them`);
 }
 
-/**
- * Verifies with the engine of a queue. All content must be below one of the named folders.
- *
- * @param content The path of the content.
- */
+/** Verifies with the engine of a queue. All content must be below one of the named folders. */
 export async function verifyInQueue(
   { connection, folder, roots }: QueueTarget,
   content: string,
@@ -135,15 +126,24 @@ export interface WorkerOptions extends HashingOptions {
   store: string;
   concurrency?: number;
   grace?: number;
+  require?: string;
+  stall?: number;
   metrics?: { host: string; port: number };
   quiet?: boolean;
   json?: boolean;
 }
 
 /** Works until a signal stops it, and ends the process. */
-export async function work({ redis, queue, root, store, ...options }: WorkerOptions): Promise<void> {
+export async function work({ redis, queue, root, store, require, ...options }: WorkerOptions): Promise<void> {
   const connection = redis ?? queue ?? variable('QUEUE_URL');
   if (!connection) throw invalidArgument('Name the server of the queue: --redis URL, or --queue URL');
   const { runWorker } = await loadQueue();
-  await runWorker({ ...options, connection, roots: rootsOf(root), store: storeOf(store), terminal });
+  await runWorker({
+    ...options,
+    requiredFile: require,
+    connection,
+    roots: rootsOf(root),
+    store: storeOf(store),
+    terminal,
+  });
 }

@@ -42,11 +42,7 @@ export async function withAdvice<T>(
   });
 }
 
-/**
- * Gives advice about an error of reading a torrent that is something else; empty for any other error.
- *
- * @param given The file, if the error has no path.
- */
+/** Advice about an error of reading something else as a torrent; empty for others. @param given The file, if the error has no path. */
 export function adviceFor(error: MetainfoError, given = error.path ?? '-'): string {
   if ('advice' in error) return ` ${error.advice}`;
   const { code, message } = error;

@@ -56,11 +56,7 @@ export function toPlain({ option = {}, ...finding }: Finding): Finding {
   return { ...finding, message, advice: flags === '' ? advice : `${advice.replace(/\.$/, '')} (${flags}).` };
 }
 
-/**
- * The message of an error. Issues of a draft or edit name the options that set its fields.
- *
- * @param file The file that it is about, if it has no path.
- */
+/** The message of an error. Issues name the options that set their fields. @param file What it is about, if it has no path. */
 export function messageOf(error: MetainfoError, file?: string): string {
   if (!(error instanceof ValidationError && ['draft', 'edit'].includes(error.subject)))
     return messageWithFlags(error) + adviceFor(error, file);

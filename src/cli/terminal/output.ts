@@ -73,6 +73,9 @@ export async function writeLines(lines: Iterable<string>, to = stdout, { wrap = 
   if (text !== '') await write(text, to);
 }
 
+/** The JSON record of a job that is the only one, with the paths of it: the same as that of one among many. */
+export const recordJson = (place: object, result: object) => ({ event: 'done', job: 0, ...place, ...result });
+
 /** Writes the result of a command: with `--json` as one object, otherwise as lines, unless it is quiet. */
 export async function writeResult(
   { json, quiet }: { json?: boolean | undefined; quiet?: boolean | undefined },

@@ -16,11 +16,7 @@ export const isStdin = (file: string | undefined): boolean => file === STDIN;
 /** The name of a file in a summary. */
 export const nameOfInput = (file: string): string => (isStdin(file) ? 'standard input' : file);
 
-/**
- * Refuses a command line that reads standard input twice.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
- */
+/** Throws `ERR_INVALID_ARGUMENT` for a command line that reads standard input twice. */
 export function requireOneStdin(files: readonly string[]): void {
   if (files.filter(isStdin).length > 1) throw invalidArgument('Standard input can be read only once: give - only once');
 }
@@ -75,11 +71,7 @@ export async function readInput(file: string, most: number, hint: InputHint = TO
   return Buffer.concat(chunks);
 }
 
-/**
- * Reads a file or standard input in chunks.
- *
- * @throws {MetainfoError} `ERR_NO_DATA` for empty standard input; the error of reading
- */
+/** Reads a file or standard input in chunks. Throws `ERR_NO_DATA` for empty standard input. */
 export async function* inputChunks(file: string, hint: InputHint, signal?: AbortSignal): AsyncGenerator<Buffer> {
   const stream = isStdin(file) ? openStdin(hint.example) : createReadStream(file);
   // A pipe whose writer goes on would keep the process.

@@ -62,11 +62,7 @@ export interface Search extends FoundContent, PlacedContent {
   ok: boolean;
 }
 
-/**
- * Searches, and places the files if the options say so.
- *
- * @param index The folders to look in, if they were listed before.
- */
+/** Searches, and places the files if the options say so. @param index The folders to look in, if they were listed before. */
 export async function search(
   torrent: Torrent,
   path: string,
@@ -128,11 +124,7 @@ interface MovedFolder {
   paths: string[];
 }
 
-/**
- * The folders that were moved as a whole: two files or more that have the same names below another folder.
- *
- * @param placed The paths that are in place now.
- */
+/** Folders that were moved as a whole: two files or more have the same names below another folder. @param placed Paths in place now. */
 function movedFolders(moved: FoundContent['moved'], placed: ReadonlySet<string>): MovedFolder[] {
   const folders = new Map<string, MovedFolder>();
   for (const { path, from, content, isShared } of moved) {
@@ -196,13 +188,10 @@ export function searchLines(
     return line('yellow', 'not proven', `${path}: ${first}${others} its size, but no piece proves it`);
   });
   const absent = firstLines(notFound, 'files that were not found', verbose, (path) => line('red', 'not found', path));
-  const failures = firstLines(failed, 'failures', verbose, ({ path, error }) =>
-    line(
-      'red',
-      'failed',
-      `${path}: ${error.code === 'ERR_UNPROVEN' ? error.message.replace(/\.$/, ` (${COPIES}).`) : error.message}`,
-    ),
-  );
+  const failures = firstLines(failed, 'failures', verbose, ({ path, error: { code, message } }) => {
+    const reason = code === 'ERR_UNPROVEN' ? message.replace(/\.$/, ` (${COPIES}).`) : message;
+    return line('red', 'failed', `${path}: ${reason}`);
+  });
   // They matter only if something is still missing.
   const unseen = unproven.length + notFound.length > 0 ? skipped : [];
   const passed = skippedLines(unseen, verbose, colors);
@@ -216,11 +205,7 @@ export function skippedLines(skipped: FoundContent['skipped'], verbose: boolean 
   return firstLines(skipped, 'skipped', verbose, ({ error }) => `${label} ${printable(error.message)}`);
 }
 
-/**
- * Says how to put files in place, or how to verify symlinks later.
- *
- * @param moved The number of files that these options put in place: see {@link placeable}.
- */
+/** Says how to put `moved` files in place, or how to verify symlinks later: see {@link placeable}. */
 export function placeHint(moved: number, { link, rename }: FindOptions, colors: Colors): string[] {
   if (moved <= 0 || rename || (link && link !== 'symlink')) return [];
   return link

@@ -43,11 +43,7 @@ export function requireResumeData(command: Command, options: ResumeOptions): voi
     command.error(`error: ${lonely} needs --resume-data with the name of a client`, { exitCode: USAGE });
 }
 
-/**
- * Checks that the resume data of many torrents goes into a folder, where each has files of its own.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT`
- */
+/** Throws `ERR_INVALID_ARGUMENT` if the resume data of many torrents does not go into a folder, where each has files of its own. */
 export async function requireOutputFolder({ resumeData, output = '.' }: ResumeOptions): Promise<void> {
   if (resumeData === undefined || (await isFolder(output))) return;
   const message = `${output} must be a folder that exists, because there are several torrents`;

@@ -5,13 +5,7 @@ import type { FolderIndex } from '../../verify/moved/folder-index.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { makeEmptyFiles } from '../../verify/resume/place.ts';
 import { type VerifyOptions as VerifyContentOptions, verify } from '../../verify/verify.ts';
-import {
-  type CacheOptions,
-  cacheOf,
-  type HashingOptions,
-  type ProfileOptions,
-  type SummaryOptions,
-} from '../options/option-values.ts';
+import * as values from '../options/option-values.ts';
 import { withAdvice } from '../terminal/advice.ts';
 import { type FindOptions, foldersFound, type Search, search, searchJson, searchLines } from './find.ts';
 import { type ResumeOptions, type ResumeTarget, resumeTarget } from './resume.ts';
@@ -19,18 +13,17 @@ import { reportLines, type ShownReport } from './verify-report.ts';
 
 /** The options of `metainfo verify`. */
 export interface VerifyOptions
-  extends ProfileOptions,
-    HashingOptions,
-    CacheOptions,
+  extends values.ProfileOptions,
+    values.HashingOptions,
+    values.CacheOptions,
     FindOptions,
     ResumeOptions,
-    SummaryOptions {
+    values.SummaryOptions {
   torrentVersion?: 'v1' | 'v2';
   fast?: boolean;
   followOutside?: boolean;
   files?: string[];
   ignoreCase?: boolean;
-  each?: boolean;
   content?: string;
   jobs?: number;
 }
@@ -61,7 +54,7 @@ export async function verifyContent(
   { index = null, isThere = true, ...watch }: VerifyWatch,
 ): Promise<Verified | null> {
   const { torrentVersion: version, fast, link, threads = null, memoryLimit } = options;
-  const cache = cacheOf(options);
+  const cache = values.cacheOf(options);
   // The symlinks that `--link=symlink` makes lead out of the folder.
   const followOutside = options.followOutside || link === 'symlink';
   const checks = { version, fast, followOutside, threads, memoryLimit, cache, files, ...watch };
@@ -77,15 +70,17 @@ export async function verifyContent(
 
 /** The fields of `--json`. */
 export function verifiedJson(
+  path: string,
   { report, searched, resume, made }: Verified,
-  unwantedFiles: number,
-  options: VerifyOptions,
+  options: VerifyOptions & { unwantedFiles: number },
 ) {
   return {
+    status: report.ok ? ('complete' as const) : ('incomplete' as const),
+    path,
     ...report,
     bitfield: Buffer.from(report.bitfield).toString('hex'),
-    ...(options.files && { unwantedFiles }),
-    ...(cacheOf(options) && { cachedBytes: report.cachedBytes ?? 0 }),
+    ...(options.files && { unwantedFiles: options.unwantedFiles }),
+    ...(values.cacheOf(options) && { cachedBytes: report.cachedBytes ?? 0 }),
     ...(searched && searchJson(searched)),
     ...(resume && { resumeFiles: resume.files, made }),
   };

@@ -1,7 +1,7 @@
 /** The report of a verification for people. */
 import type { Colors } from 'picocolors/types.js';
 import { formatBytes, plural } from '../../text/format.ts';
-import { printable } from '../../text/printable.ts';
+import { distinctly, printable } from '../../text/printable.ts';
 import { OUTSIDE } from '../../verify/match-files.ts';
 import { factsOf, type VerifiedFile, type VerifyReport } from '../../verify/report.ts';
 import { firstLines } from '../terminal/output.ts';
@@ -18,11 +18,7 @@ export interface ShownReport {
   unwantedFiles?: number | undefined;
 }
 
-/**
- * The report as lines: incomplete files, and in the end the verdict.
- *
- * @param name The torrent in the verdict.
- */
+/** The report as lines: incomplete files, and in the end the verdict on the torrent of that name. */
 export function reportLines(
   name: string,
   report: VerifyReport,
@@ -34,11 +30,13 @@ export function reportLines(
   // Clients look for the name in the torrent.
   const isRenamed = (file: VerifiedFile) => !isIncomplete(file) && file.foundAs !== undefined;
   const renamed = facts.mayHaveOtherNames ? report.files.filter(isRenamed) : [];
+  const listed = [...incomplete.filter(({ path }) => !known?.has(path)), ...renamed];
+  const show = distinctly([...listed.map(({ path }) => path), ...report.extraFiles]);
   const lines = firstLines(
-    [...incomplete.filter(({ path }) => !known?.has(path)), ...renamed],
+    listed,
     ({ status }) => (status === 'complete' ? 'files under other names' : `${status} files`),
     verbose || quiet,
-    (file) => lineOf(file, colors),
+    (file) => lineOf(file, colors, show),
   );
   if (quiet) return lines;
   const isSample = report.sampledPieces !== null;
@@ -51,7 +49,7 @@ export function reportLines(
   return [
     ...(report.ok ? [] : [mapOf(report, colors)]),
     ...lines,
-    ...extraLines(report.extraFiles, colors, { verbose }),
+    ...extraLines(report.extraFiles, colors, { verbose, show }),
     `${printable(name)}: ${verdict}; ${isSample ? sampleOf(report) : shareOf(report)} in ${files}${cachedOf(report)}`,
   ];
 }
@@ -79,23 +77,29 @@ function sampleOf({ sampledPieces, sampledBytes, totalSize }: VerifyReport): str
  * The lines of extra files.
  *
  * @param options.note What stands behind each name.
+ * @param options.show Makes a name safe to print.
  */
 export function extraLines(
   names: readonly string[],
   colors: Colors,
-  { verbose, note = '' }: { verbose?: boolean | undefined; note?: string },
+  {
+    verbose,
+    note = '',
+    show = distinctly(names),
+  }: { verbose?: boolean | undefined; note?: string; show?: typeof printable },
 ): string[] {
   const label = `${colors.dim('extra')}       `;
-  return firstLines(names, `extra files${note}`, verbose, (name) => `${label}${printable(name)}${note}`);
+  return firstLines(names, `extra files${note}`, verbose, (name) => `${label}${show(name)}${note}`);
 }
 
-function lineOf({ path, status, length, goodBytes, problem, foundAs }: VerifiedFile, colors: Colors): string {
+function lineOf(file: VerifiedFile, colors: Colors, show: typeof printable): string {
+  const { path, status, length, goodBytes, problem, foundAs } = file;
   const share = length > 0 ? `${Math.floor((goodBytes / length) * 100)} % good` : 'empty';
   const color = status === 'missing' || status === 'unreadable' ? colors.red : colors.yellow;
   const place = foundAs === undefined ? '' : `, found as ${printable(nameShown(foundAs, path))}`;
   const advice = problem === OUTSIDE ? ': see --follow-outside' : '';
   const detail = problem === undefined ? `${share}${place}` : `${printable(problem)}${advice}`;
-  return `${color(status.padEnd(10))}  ${printable(path)} (${detail})`;
+  return `${color(status.padEnd(10))}  ${show(path)} (${detail})`;
 }
 
 /** Two Unicode forms of one name look alike, so the form of the disk is named. */

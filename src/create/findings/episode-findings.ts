@@ -101,13 +101,9 @@ export class SeasonPacks {
     const withGaps = packs.filter((season) => isPack(season) && countIn(season) > this.#unnumbered);
     const ofMixed = packs.filter((season) => mixed(season).length > 0);
     const mixedText = (season: Season) => ` mixes releases: ${mixed(season).join(', ')}`;
+    const gapsText = (season: Season) => `: ${missingText(missing(season))}`;
     return [
-      ...report(
-        'missing_episodes',
-        withGaps,
-        (season) => `: ${missingText(missing(season))}`,
-        'Add what is missing, or check the filters.',
-      ),
+      ...report('missing_episodes', withGaps, gapsText, 'Add what is missing, or check the filters.'),
       ...report('mixed_releases', ofMixed, mixedText, 'Take all episodes from one release.'),
     ];
   }

@@ -42,11 +42,7 @@ export interface FileSizes {
   likePads: number[];
 }
 
-/**
- * Measures files.
- *
- * @param maxComponents The components that a path may have.
- */
+/** Measures files. @param maxComponents The components that a path may have. */
 export async function measureFiles(shape: ListShape, maxComponents: number): Promise<FileSizes> {
   const addon = addonFor(shape.files);
   if (!addon) return measureRows(shape, maxComponents);

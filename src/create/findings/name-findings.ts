@@ -3,7 +3,7 @@ import { optionText, shown } from '../../errors/errors.ts';
 import { type FileTable, pathsAt, type TableFile } from '../../layout/file-table.ts';
 import { libtorrentName } from '../../layout/libtorrent-names.ts';
 import { nameKey, windowsProblem } from '../../layout/safe-path.ts';
-import { nextRound, utf8Length } from '../../platform/node.ts';
+import { inNode, nextRound, utf8Length } from '../../platform/node.ts';
 import { orderFiles } from '../order-files.ts';
 import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
 
@@ -110,19 +110,13 @@ class NameFindings {
     const bytes = isShort ? 0 : utf8Length(name);
     const changed = libtorrentName(name);
     if (changed !== name)
-      this.#add(
-        'client_name',
-        all,
-        depth,
-        (is) => `libtorrent (qBittorrent, Deluge) looks for ${shown(changed)} in place of ${is}, and does not find it.`,
+      this.#add('client_name', all, depth, (is) =>
+        changed || !inNode()
+          ? `libtorrent (qBittorrent, Deluge) looks for ${shown(changed)} in place of ${is}, and does not find it.`
+          : `${is} has only text direction marks, which libtorrent removes.`,
       );
-    if (name !== name.normalize('NFC'))
-      this.#add(
-        'unicode_form',
-        all,
-        depth,
-        (is) => `${is} is decomposed, as macOS writes names: other systems have another name.`,
-      );
+    const form = 'is decomposed, as macOS writes names: other systems have another name.';
+    if (name !== name.normalize('NFC')) this.#add('unicode_form', all, depth, (is) => `${is} ${form}`);
     if (problem) this.#add('windows_name', all, depth, (is) => `Windows cannot store ${is}: the name ${problem}.`);
     if (bytes <= MAX_NAME_BYTES) return;
     const limit = `most file systems store at most ${MAX_NAME_BYTES}`;
@@ -132,13 +126,8 @@ class NameFindings {
   /** @param units UTF-16 units of the path with the name of the torrent. */
   checkLength(path: readonly string[], units: number): void {
     if (units <= MAX_PATH_UNITS) return;
-    const limit = `Windows programs support ${MAX_PATH_UNITS} by default`;
-    this.#add(
-      'long_path',
-      path,
-      path.length - 1,
-      (is) => `${is} and the folder of the torrent have ${units} characters: ${limit}.`,
-    );
+    const size = `${units} characters: Windows programs support ${MAX_PATH_UNITS} by default`;
+    this.#add('long_path', path, path.length - 1, (is) => `${is} and the folder of the torrent have ${size}.`);
   }
 
   /** Adds two names in one folder that some systems take for one. */

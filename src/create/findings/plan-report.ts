@@ -82,11 +82,7 @@ export async function describeLayout(
   };
 }
 
-/**
- * @internal The layout of a draft, with a measured rate of hashing. See {@link TorrentCreate.plan}.
- *
- * @throws {MetainfoError} as {@link tryLayOut}
- */
+/** @internal The layout of a draft, with a measured rate of hashing: {@link TorrentCreate.plan}. Throws as {@link tryLayOut}. */
 export async function planOf(draft: Draft, options: Checked<GenerateOptions>): Promise<PlanReport> {
   const sources = sourceFiles(draft.fields.sources ?? []);
   const started = performance.now();

@@ -1,5 +1,6 @@
 /** Finds properties of a torrent that readers and clients refuse, and the piece length or version that avoids them. */
 import { MetainfoError, optionText, shown } from '../../errors/errors.ts';
+import { bytesToPieceEnd } from '../../hash/make-requested-files.ts';
 import { PAD_FOLDER } from '../../layout/padding.ts';
 import { BLOCK_SIZE, powerOfTwoWithin } from '../../layout/piece-length.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
@@ -9,6 +10,7 @@ import {
   LIBTORRENT_MAX_PIECES,
   TORRENT_LIMITS,
 } from '../../model/limits.ts';
+import { inNode } from '../../platform/node.ts';
 import { exactBytes, plural } from '../../text/format.ts';
 import type { FileSizes } from './file-sizes.ts';
 import { type Finding, listed, MAX_LISTED, warning } from './findings.ts';
@@ -81,6 +83,7 @@ export async function limitFindings(sizes: SizesOf): Promise<Finding[]> {
   requireDepth(shape, ofFiles);
   return [
     ...(await beyondLimits(sizes)),
+    ...(inNode() ? [...shortPieces(shape), ...muchPadding(shape)] : []),
     ...sharedPads(shape, ofFiles),
     ...likePads(shape, ofFiles),
     ...padFolder(shape),
@@ -158,6 +161,39 @@ async function least(sizes: SizesOf, name: keyof Sizes, version: TorrentVersion)
   return (await sizes.torrent({ version, padding: null, pieceLength: MAX_ADVISED }))[name];
 }
 
+/** Pieces shorter than a block: other programs count in KiB, so their users may have meant that. */
+function shortPieces({ pieceLength }: TorrentShape): Finding[] {
+  if (pieceLength >= BLOCK_SIZE) return [];
+  const message = `Pieces of ${pieceLength} bytes are shorter than a block (16 KiB), which clients ask each other for: some refuse the torrent.`;
+  const meant = pieceLength * 1024;
+  const isMeant = meant >= BLOCK_SIZE && meant <= LIBTORRENT_MAX_PIECE_LENGTH;
+  const advice = isMeant
+    ? `${pieceLength} is ${exactBytes(pieceLength)}: did you mean ${exactBytes(meant).replace(' ', '')}?`
+    : 'Use at least 16KiB.';
+  return [warning('short_pieces', null, message, { advice, option: { pieceLength: isMeant ? meant : BLOCK_SIZE } })];
+}
+
+/** The share of padding in a hybrid that is worth shorter pieces. */
+const MUCH_PADDING = 0.2;
+
+/** Padding that shorter pieces avoid: it counts as content for clients that do not know pad files. */
+function muchPadding({ version, files, pieceLength, padding }: TorrentShape): Finding[] {
+  if (version !== 'hybrid' || !padding || files.length === 1) return [];
+  const { lengths, totalLength } = files;
+  const shareWith = (length: number) => {
+    let pads = 0;
+    for (let i = 0; i < lengths.length; i += 1) pads += bytesToPieceEnd(lengths[i] as number, length);
+    return pads / (pads + totalLength);
+  };
+  let length = pieceLength;
+  while (length > BLOCK_SIZE && shareWith(length) > MUCH_PADDING) length /= 2;
+  if (length === pieceLength || shareWith(length) > MUCH_PADDING) return [];
+  const share = Math.round(100 * shareWith(pieceLength));
+  const message = `${share} % of the torrent is padding, because its files are shorter than pieces of ${exactBytes(pieceLength)} or do not fill the last one.`;
+  const advice = `Use a piece length of ${exactBytes(length)}.`;
+  return [{ code: 'much_padding', severity: 'hint', path: null, message, advice, option: { pieceLength: length } }];
+}
+
 /** Pad files that share a path with each other or with a file. */
 function sharedPads({ version }: TorrentShape, { pads, sharedPads: shared, sharedPad }: FileSizes): Finding[] {
   if (shared === 0) return [];
@@ -165,7 +201,7 @@ function sharedPads({ version }: TorrentShape, { pads, sharedPads: shared, share
     `Several pad files have the same path, such as ${sharedPad} (${plural(shared, 'repeat')} among ${pads} pad files): ` +
     'Transmission 4.1.1 and later refuse the torrent, and rtorrent 0.9.8 stalls.';
   // A v1 torrent has pad files only if it was asked for them.
-  const option = { padNames: 'unique', ...(version === 'hybrid' && { version: 'v1' }) };
+  const option = { padNames: 'auto', ...(version === 'hybrid' && { version: 'v1' }) };
   const ways = Object.entries(option).map(([name, value]) => optionText(name, value));
   const advice = `${ways.join(' or ')} avoids that, but changes the infohash.`;
   return [warning('pad_names', sharedPad, message, { advice, option })];

@@ -18,11 +18,7 @@ import { trackersOf } from './tracker-findings.ts';
 /** Files that are checked before the event loop runs again: it takes a few milliseconds. */
 const FILES_PER_SLICE = 2048;
 
-/**
- * The findings about the files of a layout, the entries that were left out and the keys in trackers.
- *
- * @param layout Null if the files could not be listed.
- */
+/** Findings about files, entries left out and keys in trackers. @param layout Null if the files could not be listed. */
 export async function nodeFindings(
   { fields, info }: Pick<Draft, 'fields' | 'info'>,
   layout: TorrentLayout | null,
@@ -32,16 +28,14 @@ export async function nodeFindings(
   const links = layout ? linkFindings(layout.files) : [];
   // Others are left out by an option.
   const isAlwaysLeftOut = ({ path, reason }: LeftOut) => reason !== 'system' || isSystemFile(nameOf(path));
+  const byOption = leftOut.filter((entry) => !isAlwaysLeftOut(entry));
   return [
     ...personalFindings(info.private, trackersOf(fields)),
     ...secretFindings({ fields, info }, layout),
     ...links,
     ...ofFiles,
     ...entryFindings(leftOut.filter(isAlwaysLeftOut)),
-    ...entryFindings(
-      leftOut.filter((entry) => !isAlwaysLeftOut(entry)),
-      BY_OPTION,
-    ),
+    ...entryFindings(byOption, BY_OPTION),
   ];
 }
 
@@ -58,14 +52,8 @@ async function fileFindings({ columns, length }: FileTable<LaidOutFile>): Promis
       else strays.set(path.slice(0, depth + 1).join('/'), strayKind(path[depth] as string) as 'system' | 'unfinished');
     }
   }
-  return [
-    ...packs.finish(),
-    ...entryFindings(
-      [...strays].map(([path, reason]) => ({ path, reason })),
-      STRAY,
-      'in the torrent',
-    ),
-  ];
+  const entries = Array.from(strays, ([path, reason]) => ({ path, reason }));
+  return [...packs.finish(), ...entryFindings(entries, STRAY, 'in the torrent')];
 }
 
 /** As many links lead from one to the next at most, as in Linux. */

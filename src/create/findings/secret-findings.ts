@@ -11,14 +11,12 @@ export function secretFindings(
 ): Finding[] {
   const webseeds = [fields.urlList ?? [], fields.httpseeds ?? []].flat();
   const torrents = layout?.torrents ?? [];
-  const ofFiles = [...torrents]
-    .sort()
-    .slice(0, MAX_LISTED)
-    .map((path) => {
-      const message = `${path} is named like a torrent, which may have the passkey of a tracker.`;
-      const advice = 'Leave it out, unless everybody who gets the torrent may have it.';
-      return warning('torrent_files', path, message, { advice, option: { exclude: true } });
-    });
+  const first = torrents.toSorted().slice(0, MAX_LISTED);
+  const ofFiles = first.map((path) => {
+    const message = `${path} is named like a torrent, which may have the passkey of a tracker.`;
+    const advice = 'Leave it out, unless everybody who gets the torrent may have it.';
+    return warning('torrent_files', path, message, { advice, option: { exclude: true } });
+  });
   return [
     ...webseedSecrets(info.private, webseeds),
     ...listed(ofFiles, torrents.length, 'files that are named like torrents'),

@@ -92,20 +92,17 @@ function duplicates({ code, noun, urls }: UrlList): Finding[] {
   return urls.flatMap((url) => {
     const isNew = seen.size < seen.add(urlKey(url)).size;
     if (isNew) return [];
-    const message = `The ${noun} ${shown(url)} is given twice.`;
-    return [
-      warning(noun === 'tracker' ? 'duplicate_tracker' : code, shownUrl(url), message, { advice: 'Give it once.' }),
-    ];
+    const own = noun === 'tracker' ? 'duplicate_tracker' : code;
+    return [warning(own, shownUrl(url), `The ${noun} ${shown(url)} is given twice.`, { advice: 'Give it once.' })];
   });
 }
 
 /** Warns of the magnet link of a private torrent. */
 export function magnetFindings(isPrivate: boolean | null | undefined): Finding[] {
+  if (!isPrivate) return [];
   const message =
     'The torrent is private, but its magnet link may have a passkey, and clients ask the DHT for the torrent before they know that.';
-  return isPrivate
-    ? [warning('private_magnet', null, message, { advice: 'Give others the torrent file instead.' })]
-    : [];
+  return [warning('private_magnet', null, message, { advice: 'Give others the torrent file instead.' })];
 }
 
 /** Finds the trackers and nodes that a private torrent lacks or cannot use. */

@@ -55,11 +55,7 @@ interface CacheLookup {
   keep(hashed: Iterable<readonly [index: number, FileDigests]>): Promise<void>;
 }
 
-/**
- * @internal The folder of the cache `auto`.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if nothing tells where it is
- */
+/** @internal The folder of the cache `auto`. Throws `ERR_INVALID_ARGUMENT` if nothing tells where it is. */
 export function cacheFolder(): string {
   const { platform } = process;
   const local = variable('LOCALAPPDATA');

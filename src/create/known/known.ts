@@ -140,13 +140,9 @@ export async function findKnown(layout: SizedLayout, options: HashOptions): Prom
 function cacheEntries({ files, isAligned, paddedFiles }: SizedLayout, unknown: Uint32Array): CacheEntry[] {
   if (!isAligned) return [{ index: 0, files: files.rows(), length: files.totalLength, isPadded: false }];
   const lengthOf = (index: number) => files.lengths[index] as number;
-  return Array.from(
-    unknown.filter((index) => lengthOf(index) >= MIN_CACHED_BYTES),
-    (index) => ({
-      index,
-      files: [files.at(index) as LaidOutFile],
-      length: lengthOf(index),
-      isPadded: index < paddedFiles,
-    }),
-  );
+  const worthy = unknown.filter((index) => lengthOf(index) >= MIN_CACHED_BYTES);
+  return Array.from(worthy, (index) => {
+    const onDisk = files.at(index) as LaidOutFile;
+    return { index, files: [onDisk], length: lengthOf(index), isPadded: index < paddedFiles };
+  });
 }

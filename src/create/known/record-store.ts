@@ -37,11 +37,7 @@ const MAX_SHARED_VALUE = 2 ** 15;
 const MAX_FILE = 2 ** 28;
 const FILES_AT_ONCE = { concurrency: 8 };
 
-/**
- * Looks up values in a folder, in the order of the queries; null for no match.
- *
- * @throws {MetainfoError} for a file that cannot be read
- */
+/** Looks up values in a folder, in the order of the queries; null for no match. Throws for a file that cannot be read. */
 export async function readRecords(folder: string, queries: readonly RecordQuery[]): Promise<(Uint8Array | null)[]> {
   const found = new Map<string, Uint8Array>();
   const lengths = new Map(queries.map(({ key, length }) => [hexText(key), length]));
@@ -53,11 +49,7 @@ export async function readRecords(folder: string, queries: readonly RecordQuery[
   return queries.map(({ key }) => found.get(hexText(key)) ?? null);
 }
 
-/**
- * Appends records to the files of a folder.
- *
- * @throws the system's error if a record could not be written: `ENOENT` if the folder is gone
- */
+/** Appends records to files of a folder. Throws the system's error if that fails: `ENOENT` if the folder is gone. */
 export async function appendRecords(folder: string, records: readonly StoredRecord[]): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
   await forEachConcurrently(new Set(records.map(fileNameOf)), FILES_AT_ONCE, async (name) => {

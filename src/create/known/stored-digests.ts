@@ -39,11 +39,7 @@ export class StoredDigests {
     this.pieces = pieces ? HashList.viewOf(pieces) : NOTHING;
   }
 
-  /**
-   * Whether the torrent has the digests of a file as a layout needs them.
-   *
-   * @param isPadded Whether a pad file fills the last piece of the file in the layout.
-   */
+  /** Whether the torrent has the digests of a file for a layout. @param isPadded Whether a pad file fills its last piece there. */
   has(index: number, { version, pieceLength }: SizedLayout, isPadded: boolean): boolean {
     const length = this.content.lengths[index] as number;
     const { pieceLength: ownLength } = this.#torrent.info;

@@ -3,8 +3,8 @@ import { decodeTrusted, type TrustedDecodeOptions } from '../../bencode/decode.t
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import { addonOrNull, type DecodedFiles } from '../../hash/addon.ts';
 import { type PathColumn, pathBytes, pathColumn } from '../../layout/file-table.ts';
-import { type PadNames, padNamesOf, padsIn } from '../../layout/padding.ts';
-import { compareBytes, isAscii, latin1Text } from '../../platform/node.ts';
+import { type PadNames, padNamesBy, padNamesOf, padsIn } from '../../layout/padding.ts';
+import { compareBytes, inNode, isAscii, latin1Text } from '../../platform/node.ts';
 import { nameText } from '../../text/name-bytes.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { type FileItem, v1Files } from '../file-item.ts';
@@ -32,7 +32,7 @@ export interface TorrentContent {
   /** The entries of the v1 file list; null in v2. */
   entries: V1Entries | null;
   /** How the pad files of that list are named. */
-  padNames: PadNames;
+  padNames(): PadNames;
 }
 
 /** Entries of a v1 file list, pad files included. */
@@ -57,7 +57,7 @@ export function keepContent(torrent: Torrent, content: TorrentContent): void {
 
 /** The files of a torrent in columns. Nobody may change them. */
 export function contentOf(torrent: Torrent): TorrentContent {
-  const content = contents.get(torrent) ?? usualContentOf(torrent) ?? contentOfRows(torrent);
+  const content = contents.get(torrent) ?? (inNode() ? usualContentOf(torrent) : null) ?? contentOfRows(torrent);
   contents.set(torrent, content);
   return content;
 }
@@ -95,6 +95,8 @@ export function usualContent(
   { version, pieceLength }: { version: TorrentVersion; pieceLength: number },
 ): TorrentContent | null {
   const files = tree ?? list;
+  // Only the addon reads lists.
+  if (!inNode()) return null;
   if (!files || files.lengths.length < 2 || (version !== 'v2') !== (list !== undefined)) return null;
   if ((version !== 'v1') !== (tree !== undefined)) return null;
   const { paths, lengths } = files;
@@ -108,8 +110,9 @@ export function usualContent(
     return text.slice(index === 0 ? 0 : paths.ends[index - 1], paths.ends[index]);
   };
   const hasAttributes = files.hasAttributes || list?.hasAttributes === true;
-  const padNames = list?.hasUniquePads ? 'unique' : 'libtorrent';
-  return { paths, pathAt, lengths, roots: tree?.roots ?? null, links: NO_LINKS, hasAttributes, entries, padNames };
+  const padNames = once(() => padNamesOfEntries(list));
+  const roots = tree?.roots ?? null;
+  return { paths, pathAt, lengths, roots, links: NO_LINKS, hasAttributes, entries, padNames };
 }
 
 /** All paths with `/`, one directly after the other: to decode them at once takes a tenth of the time. Null if they are not ASCII. */
@@ -125,6 +128,13 @@ function isSamePaths(one: PathColumn, other: PathColumn): boolean {
 
 function isSameNumbers(one: Uint32Array | Float64Array, other: Uint32Array | Float64Array): boolean {
   return one.length === other.length && one.every((number, i) => number === other[i]);
+}
+
+function padNamesOfEntries(list: DecodedFiles | undefined): PadNames {
+  const { hasNumberedPads: hasNumbered = false, hasPlainPads: hasPlain = false } = list ?? {};
+  const isPad = (i: number) => list?.entryFiles[i] === PAD;
+  const lengths = hasPlain && !hasNumbered ? (list?.entryLengths.filter((_, i) => isPad(i)) ?? []) : [];
+  return padNamesBy({ hasNumbered, hasPlain, lengths });
 }
 
 /** As `firstMispadded`: whether each file starts and each pad file ends where a piece starts. */
@@ -167,7 +177,7 @@ function contentOfRows(torrent: Torrent): TorrentContent {
     roots,
     links,
     hasAttributes: files.some(({ attr }) => attr !== null),
-    padNames: padNamesOf((torrent.info as Partial<InfoDictV1>).files ?? []),
+    padNames: () => padNamesOf((torrent.info as Partial<InfoDictV1>).files ?? []),
     entries: torrent.torrentVersion === 'v2' ? null : entriesOfRows(torrent),
   };
 }

@@ -37,11 +37,7 @@ export interface UsualFields {
   issues: Issues;
 }
 
-/**
- * Makes a torrent. Returns null where decoding all of it may find an issue.
- *
- * @param check Applies the rules that the files do not satisfy by being usual. Returns the piece layers if it has decoded them.
- */
+/** Makes a torrent; null where decoding it may find an issue. @param check Applies the other rules, and may decode piece layers. */
 export function usualTorrent(
   { version, bytes, infoBytes, map, totals, context, limits }: UsualTorrent,
   check: (fields: UsualFields) => PieceLayers | 'unusual' | null,

@@ -54,14 +54,14 @@ export function padfileAlignment({ version, info, isPad, context, issues }: Subj
   issues.add('padfile_alignment', pathOf(misplaced), message);
 }
 
-/** A pad file must be named `.pad/<length>`, in strict or when the context asks for it. */
+/** A pad file must be named `.pad/<length>`, with a number after it where that repeats, in strict or when the context asks for it. */
 export function padPath({ version, info, isPad, context, issues }: Subject): void {
   const { paddingPath = 'default' } = context;
   const strict = paddingPath === 'strict' || (paddingPath === 'default' && issues.rules.isExact);
   if (version === 'v2' || !strict) return;
   for (const [index, file] of (info.files ?? []).entries()) {
-    const isNamed =
-      file.path.length === 2 && /^\.pad_*$/.test(file.path[0] ?? '') && file.path[1] === String(file.length);
+    const [folder = '', name = '', ...more] = file.path;
+    const isNamed = more.length === 0 && /^\.pad_*$/.test(folder) && name.replace(/\.\d+$/, '') === String(file.length);
     if (!isPad(file) || isNamed) continue;
     const message = () => `expected .pad/${file.length}, got ${shown(file.path.join('/'))}`;
     issues.add('pad_path', ['info', 'files', index, 'path'], message);

@@ -1,5 +1,6 @@
 /** The validation rules of a torrent: the list of all, and those of the info dictionary as a whole. */
 import { omit, type Struct, validate } from 'superstruct';
+import { toKey } from '../../bencode/value.ts';
 import { ISSUE_SPECS, type IssueCode } from '../../errors/codes.ts';
 import { shown } from '../../errors/errors.ts';
 import { libtorrentName } from '../../layout/libtorrent-names.ts';
@@ -111,7 +112,9 @@ export function failuresOf(
 export function addFailures(issues: Issues, value: unknown, struct: Struct): void {
   for (const { path, message, type, refinement } of failuresOf(value, struct)) {
     const rule = refinement ?? type;
-    issues.add(Object.hasOwn(ISSUE_SPECS, rule) ? (rule as IssueCode) : 'type', path, message);
+    // Names of files are text. Issues have one character per byte.
+    const steps = path.map((step) => (typeof step === 'string' ? toKey(step) : step));
+    issues.add(Object.hasOwn(ISSUE_SPECS, rule) ? (rule as IssueCode) : 'type', steps, message);
   }
 }
 
@@ -128,6 +131,8 @@ export function metaVersion({ version, info, has, issues }: Subject): void {
   const { metaVersion: value } = info;
   if (value != null && value > 2)
     issues.add('meta_version', path, `expected 2, got ${value}: a version that this library does not support`);
+  else if (value != null && !Number.isInteger(value))
+    issues.add('type', path, `expected an integer, got ${shown(value)}`);
   else if (version === 'v1') return;
   else if (value == null && has('meta version') && issues.compat)
     issues.add('meta_version', path, 'expected 2, got a value that is not an integer');
@@ -159,26 +164,27 @@ export function disallowedFields({ version, info, has, issues }: Subject): void 
 export function safeName({ version, info, has, flat, issues }: Subject): void {
   const single = !has('files') && (version !== 'v2' || has('length'));
   const used = info.nameUtf8 == null ? 'name' : 'name.utf-8';
+  // libtorrent 2.0.14 loads a v2 torrent without a name for its only file, 2.0.8 does not. No release loads another one.
+  const severity = version === 'v2' ? issues.rules.ignoredByClients : issues.rules.refusedByLibtorrent;
+  const refuse = (path: readonly string[]) =>
+    issues.add('unsafe_path', path, 'the name has only text direction marks, which libtorrent removes', severity);
   for (const [key, name] of [
     ['name', info.name],
     ['name.utf-8', info.nameUtf8],
   ] as const) {
-    const problem = name == null || issues.covers(['info', key]) ? null : unsafeComponent(name);
-    const isOnlyFile = single || (version === 'v2' && flat?.length === 1 && flat[0]?.path.length === 1);
-    // The name of a v2 file is the one in the tree.
-    const fileName = version === 'v2' ? flat?.[0]?.path[0] : name;
-    if (!problem && key === used && isOnlyFile && fileName && libtorrentName(fileName) === '') {
-      const message = 'the name has only text direction marks, which libtorrent removes';
-      issues.add('unsafe_path', ['info', key], message, issues.rules.ignoredByClients);
-    }
-    if (!problem) continue;
+    if (name == null || issues.covers(['info', key])) continue;
+    const problem = unsafeComponent(name);
     const message = `${problem} as the name: ${shown(name)}`;
     // libtorrent then names a folder by its infohash, but has no name for a file.
-    const usable = (name as string).replace(/[/\\\0]/g, '');
-    const nameless = key === used && ['', '.', '..'].includes(usable) && single;
-    if (nameless) issues.add('unsafe_path', ['info', key], message);
+    const nameless = key === used && single && /^\.{0,2}$/.test(libtorrentName(name));
+    if (!problem) nameless && refuse(['info', key]);
+    else if (nameless) issues.add('unsafe_path', ['info', key], message);
     else issues.forgivable('unsafe_path', ['info', key], message);
   }
+  // In the folder of a hybrid, v1 has another name.
+  const [file, more] = flat ?? [];
+  if (single || more) return;
+  if (file?.path.every((part) => libtorrentName(part) === '' && !unsafeComponent(part))) refuse(pathOfLeaf(file));
 }
 
 /** A single file has no flags in the models, but libtorrent reads them: a link then has no content, and a pad file is not shown. */

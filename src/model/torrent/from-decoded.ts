@@ -1,6 +1,7 @@
 /** Converts the output of other bencode decoders, and dictionaries written by hand, to values that the encoder takes. */
 import { type Encodable, isObjectPrototype, RawBencode, toKey } from '../../bencode/value.ts';
 import { shown, ValidationError } from '../../errors/errors.ts';
+import { isListOf } from '../../errors/guard.ts';
 import {
   concatBytes,
   hexBytes,
@@ -8,13 +9,15 @@ import {
   isDate,
   isMap,
   isUint8Array,
+  latin1Bytes,
   latin1Text,
   utf8Length,
 } from '../../platform/node.ts';
 import { INFO, TORRENT } from '../codec.ts';
+import { infodictDiscriminator } from '../discriminator.ts';
 import { FILE_ITEM, FILE_TREE_ITEM } from '../file-fields.ts';
 import { HashList, type HashSize } from '../hash-list.ts';
-import { isDictionary, keyOf } from '../input.ts';
+import { isDictionary, isLatin1, isSameFlag, keyOf } from '../input.ts';
 import type { Issues } from '../issues.ts';
 import { rawInfo } from './infohash.ts';
 
@@ -30,60 +33,71 @@ export function fromDecodedTorrent(decoded: unknown, issues: Issues): Map<string
       'expected a dictionary, got a copy of a torrent: pass the torrent itself, or { info: torrent.info }';
     return issues.add('type', [], message);
   }
-  const torrent = dictionary(decoded, [], issues);
-  if (!torrent) return undefined;
-  const known = renamed(torrent, TORRENT, [], issues);
+  const known = dictionary(decoded, [], issues, TORRENT);
+  if (!known) return undefined;
   const info = known.get('info');
-  if (info !== undefined) known.set('info', rawInfo(info) ?? fromInfo(info, issues));
   const layers = known.get('piece layers');
-  if (layers !== undefined) known.set('piece layers', fromLayers(layers, issues));
+  // In v1, they may be anything.
+  const hasLayers = info === undefined || infodictDiscriminator(info) !== 'v1';
+  if (info !== undefined) known.set('info', rawInfo(info) ?? fromInfo(info, issues));
+  if (layers !== undefined) known.set('piece layers', fromLayers(layers, hasLayers, issues));
   return convertMap(known, [], issues);
 }
 
 function fromInfo(value: unknown, issues: Issues): unknown {
   if (!isDictionary(value)) return value;
-  const info = dictionary(value, ['info'], issues) as Map<string, unknown>;
-  const known = renamed(info, INFO, ['info'], issues);
-  if (isMap(value) && [...info.keys()].some((key, i, keys) => i > 0 && (keys[i - 1] as string) > key)) {
+  const known = dictionary(value, ['info'], issues, INFO) as Map<string, unknown>;
+  if (isMap(value) && [...known.keys()].some((key, i, keys) => i > 0 && (keys[i - 1] as string) > key)) {
     const message =
       'expected keys in byte order: the infohash is that of keys in order, not that of the bytes that were decoded';
     issues.add('not_canonical', ['info'], message, 'warning');
   }
   const pieces = known.get('pieces');
   if (typeof pieces === 'string') lost(['info', 'pieces'], issues);
-  if (Array.isArray(pieces)) known.set('pieces', asHashes(pieces, 20, ['info', 'pieces'], issues));
+  if (pieces !== undefined) known.set('pieces', asHashes(pieces, 20, ['info', 'pieces'], issues));
+  // The names of a model are text, and its flags have one character per byte; in decoded values it is the other way round.
+  const isModel = !isMap(value) && (Object.hasOwn(value, 'pieceLength') || Object.hasOwn(value, 'fileTree'));
   const files = known.get('files');
   if (Array.isArray(files)) {
+    const at = (i: number) => ['info', 'files', i];
     known.set(
       'files',
-      files.map((file, i) => withoutEmptyPath(withKeys(file, FILE_ITEM, ['info', 'files', i], issues), file)),
+      files.map((file, i) => withoutEmptyPath(withKeys(file, FILE_ITEM, at(i), { isModel, issues }), file)),
     );
   }
   const tree = known.get('file tree');
-  if (tree !== undefined) {
-    // The tree of a model has names as text; a decoded tree has names with one character per byte.
-    const isModel = !isMap(value) && Object.hasOwn(value, 'fileTree');
-    known.set('file tree', fromTree(tree, ['info', 'file tree'], { isModel, issues }));
-  }
+  if (tree !== undefined) known.set('file tree', fromTree(tree, ['info', 'file tree'], { isModel, issues }));
   return known;
 }
 
-/** Renames the properties of a dictionary to on-disk keys. Returns any other value unchanged. */
-function withKeys(value: unknown, fields: object, path: Path, issues: Issues): unknown {
-  return isDictionary(value)
-    ? renamed(dictionary(value, path, issues) as Map<string, unknown>, fields, path, issues)
-    : value;
+interface Conversion {
+  /** Whether the values are those of a model. */
+  isModel: boolean;
+  issues: Issues;
+}
+
+/** Renames the properties of a file to on-disk keys. Returns any other value unchanged. */
+function withKeys(value: unknown, fields: object, path: Path, { isModel, issues }: Conversion): unknown {
+  const file = isDictionary(value) ? dictionary(value, path, issues, fields) : undefined;
+  const attr = file?.get('attr');
+  if (isModel && typeof attr === 'string' && isLatin1(attr)) {
+    file?.set('attr', latin1Bytes(attr));
+    const message = 'a copied link has a length of 0: if the torrent has none for it, the infohash differs';
+    if (attr.includes('l') && file?.get('length') === 0) issues.add('symlink', [...path, 'length'], message, 'warning');
+  }
+  return file ?? value;
 }
 
 /** The model of a pad file has an empty path where the file has none (BEP 47). */
 function withoutEmptyPath(file: unknown, given: unknown): unknown {
   if (!isMap(file) || isMap(given)) return file;
-  const [path, attr] = [file.get('path'), file.get('attr')];
+  const path = file.get('path');
+  const { attr } = given as { attr?: unknown };
   if (Array.isArray(path) && path.length === 0 && typeof attr === 'string' && attr.includes('p')) file.delete('path');
   return file;
 }
 
-function fromTree(value: unknown, path: Path, context: { isModel: boolean; issues: Issues }): unknown {
+function fromTree(value: unknown, path: Path, context: Conversion): unknown {
   const { isModel, issues } = context;
   if (!isDictionary(value)) return value;
   if (path.length > MAX_DEPTH) throw tooDeep(path, issues);
@@ -92,7 +106,7 @@ function fromTree(value: unknown, path: Path, context: { isModel: boolean; issue
   const tree = dictionary(named, path, issues) as Map<string, unknown>;
   for (const [key, node] of tree) {
     const below = [...path, key];
-    tree.set(key, key === '' ? withKeys(node, FILE_TREE_ITEM, below, issues) : fromTree(node, below, context));
+    tree.set(key, key === '' ? withKeys(node, FILE_TREE_ITEM, below, context) : fromTree(node, below, context));
   }
   return tree;
 }
@@ -101,8 +115,8 @@ function textKey(key: unknown): unknown {
   return typeof key === 'string' ? toKey(key) : key;
 }
 
-/** Converts keys in hexadecimal to bytes, and layers that are lists of hashes to packed hashes. */
-function fromLayers(value: unknown, issues: Issues): unknown {
+/** Converts keys in hexadecimal to bytes and, unless the layers may be anything, lists of hashes to packed hashes. */
+function fromLayers(value: unknown, areLayers: boolean, issues: Issues): unknown {
   if (!isDictionary(value)) return value;
   const layers = dictionary(value, ['piece layers'], issues) as Map<string, unknown>;
   const result = new Map<string, unknown>();
@@ -110,44 +124,42 @@ function fromLayers(value: unknown, issues: Issues): unknown {
     const isHex = /^[0-9a-f]{64}$/.test(key);
     if (!isHex && key.includes('\u00ef\u00bf\u00bd')) lost(['piece layers', key], issues);
     if (typeof layer === 'string') lost(['piece layers', key], issues);
-    // Under a key in bytes, a list is no list of hashes: v1 torrents may hold anything there.
-    const isList = isHex && Array.isArray(layer);
-    result.set(
-      isHex ? latin1Text(hexBytes(key)) : key,
-      isList ? asHashes(layer, 32, ['piece layers', key], issues) : layer,
-    );
+    const hashes = isHex || areLayers ? asHashes(layer, 32, ['piece layers', key], issues) : layer;
+    result.set(isHex ? latin1Text(hexBytes(key)) : key, hashes);
   }
   return result;
 }
 
-/** Renames properties to on-disk keys. */
-function renamed(map: Map<string, unknown>, fields: object, path: Path, issues: Issues): Map<string, unknown> {
-  const result = new Map(map);
-  for (const [property, { key }] of Object.entries(fields as Record<string, { key: string }>)) {
-    if (property === key || !map.has(property)) continue;
-    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given as ${property}: use only one`);
-    result.set(key, map.get(property));
-    result.delete(property);
-  }
-  return result;
-}
-
-function dictionary(value: unknown, path: Path, issues: Issues): Map<string, unknown> | undefined {
+/**
+ * Reads a dictionary by its on-disk keys.
+ *
+ * @param fields Those whose properties a plain object may have. A Map, or an object without a prototype, is decoded: it has none.
+ */
+function dictionary(value: unknown, path: Path, issues: Issues, fields: object = {}): Map<string, unknown> | undefined {
   if (!isDictionary(value)) return issues.add('type', path, `expected a dictionary, got ${shown(value)}`);
   // The npm package `bencode` assigns a key __proto__, which makes its value the prototype.
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (!isMap(value) && prototype !== null && !isObjectPrototype(prototype)) lost(path, issues);
   const map = new Map<string, unknown>();
-  for (const [key, entry] of isMap(value) ? value : Object.entries(value as object)) {
+  const properties = isMap(value) || prototype === null ? {} : (fields as Record<string, { key: string }>);
+  let extra: Map<string, unknown> | null = null;
+  for (const [given, entry] of (isMap(value) ? value : Object.entries(value as object)) as Iterable<
+    [string, unknown]
+  >) {
     if (entry === undefined || entry === null) continue;
-    if (key !== 'extra' || isMap(value) || !isExtra(entry)) map.set(keyOf(key, isMap(value)), entry);
-    else {
-      for (const [name, unknown] of entry) {
-        if (Object.hasOwn(value, name))
-          issues.add('alias', [...path, name], `${name} is also given in extra: use only one`);
-        map.set(keyOf(name, true), unknown);
-      }
+    if (given === 'extra' && !isMap(value) && isExtra(entry)) {
+      extra = entry;
+      continue;
     }
+    const key = Object.hasOwn(properties, given) ? (properties[given]?.key as string) : keyOf(given, isMap(value));
+    if (map.has(key)) issues.add('alias', [...path, key], `${key} is also given under its property name: use only one`);
+    map.set(key, entry);
+  }
+  for (const [given, entry] of extra ?? []) {
+    const key = keyOf(given, true);
+    if (map.has(key) && !isSameFlag(map.get(key), entry))
+      issues.add('alias', [...path, given], `${given} is also given in extra: use only one`);
+    map.set(key, entry);
   }
   return map;
 }
@@ -166,8 +178,11 @@ class UnpackedHashes {
   }
 }
 
-function asHashes(list: readonly unknown[], hashSize: HashSize, path: Path, issues: Issues): unknown {
-  if (!list.every((part) => isUint8Array(part))) return list;
+/** Prepares hashes that are in a list, or in what `structuredClone` makes of a HashList. Returns any other value unchanged. */
+function asHashes(value: unknown, hashSize: HashSize, path: Path, issues: Issues): unknown {
+  if (isDictionary(value) && (value as Partial<HashList>).hashSize === hashSize) return (value as HashList).bytes;
+  if (!isListOf(value, isUint8Array)) return value;
+  const list = value as readonly Uint8Array[];
   const wrong = list.findIndex(({ length }) => length !== hashSize);
   if (wrong >= 0) issues.add('hash_length', [...path, wrong], `expected ${hashSize} bytes, got ${list[wrong]?.length}`);
   return new UnpackedHashes(list);

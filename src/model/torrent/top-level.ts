@@ -1,5 +1,6 @@
 /** Decodes the fields of a torrent beside `info`: trackers, comment, piece layers and so on. */
 import type { BencodeMap } from '../../bencode/value.ts';
+import { isUtf8 } from '../../platform/node.ts';
 import { INFO, TORRENT, TORRENT_V1 } from '../codec.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { decodeFields, type Field } from '../field.ts';
@@ -33,13 +34,27 @@ function warnOfMisplaced<T extends TopLevelFields>(fields: T, issues: Issues): T
 
 /** Decodes every key beside `info`. */
 export function decodeTopLevel(map: BencodeMap, version: TorrentVersion | null, issues: Issues): TopLevelFields {
-  const fields = decodeFields(map, version === 'v1' ? TOP_LEVEL_V1 : TOP_LEVEL, issues);
-  return warnOfMisplaced({ ...noFields(), ...fields } as TopLevelFields, issues);
+  return decodeWith(version === 'v1' ? TOP_LEVEL_V1 : TOP_LEVEL, map, issues);
 }
 
 /** Decodes every key beside `info` and `piece layers`; `pieceLayers` is null. */
 export function decodeTopLevelWithoutLayers(map: BencodeMap, issues: Issues): TopLevelFields {
-  return warnOfMisplaced({ ...noFields(), ...decodeFields(map, WITHOUT_LAYERS, issues) } as TopLevelFields, issues);
+  return decodeWith(WITHOUT_LAYERS, map, issues);
+}
+
+function decodeWith(fields: object, map: BencodeMap, issues: Issues): TopLevelFields {
+  const decoded = decodeFields(issues.rules.isExact ? map : withUtf8Texts(map), fields, issues);
+  return warnOfMisplaced({ ...noFields(), ...decoded } as TopLevelFields, issues);
+}
+
+/** As in libtorrent, the texts in UTF-8 that old creators wrote beside those in another encoding come first. */
+function withUtf8Texts(map: BencodeMap): BencodeMap {
+  let texts = map;
+  for (const { key } of [TORRENT.comment, TORRENT.createdBy]) {
+    const utf8 = map.get(`${key}.utf-8`);
+    if (utf8 instanceof Uint8Array && isUtf8(utf8)) texts = new Map(texts).set(key, utf8);
+  }
+  return texts;
 }
 
 /** No fields: a function, because `extra` must be a new Map for each torrent. */

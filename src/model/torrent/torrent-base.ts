@@ -3,13 +3,12 @@ import { decode, decodeTrusted, type Span } from '../../bencode/decode.ts';
 import { NO_LIMITS } from '../../bencode/limits.ts';
 import type { BencodeMap } from '../../bencode/value.ts';
 import type { WriteOptions } from '../../disk/write-file.ts';
-import { type Issue, toHex, ValidationError } from '../../errors/errors.ts';
+import { type Issue, shown, toHex, ValidationError } from '../../errors/errors.ts';
 import {
   checkArgument,
   checkedPath,
   checkOptions,
   DateTime,
-  expected,
   Flag,
   invalidArgument,
   type OptionStructs,
@@ -17,11 +16,12 @@ import {
   Path,
   Signal,
   Text,
+  Texts,
 } from '../../errors/guard.ts';
 import { torrents } from '../../errors/shared.ts';
 import { safePaths } from '../../layout/safe-path.ts';
 import { formatMagnet, MAGNET, type Magnet } from '../../magnet/magnet.ts';
-import { copyOf } from '../../platform/node.ts';
+import { copyOf, inNode } from '../../platform/node.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 import { type DumpedDictionary, dumpTorrent } from '../dump.ts';
 import { v1Files, v1List } from '../file-item.ts';
@@ -115,10 +115,6 @@ const INFO_BYTES = {
     return copyOf(TorrentBase.bytesOf(this).infoBytes);
   },
 };
-const Paths = expected<readonly string[]>(
-  'a list of paths',
-  (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
-);
 
 /**
  * A valid torrent. It is immutable, and {@link write} writes exactly the bytes that it was read from. Its lists, objects and Maps are
@@ -379,9 +375,19 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
 
   /** All tracker URLs, trimmed and without duplicates. `announce-list` replaces `announce` when it has any (BEP 12). */
   get flatTrackers(): string[] {
-    const trimmed = (urls: readonly string[]) => urls.map((url) => url.trim()).filter((url) => url !== '');
     const listed = trimmed((this.announceList ?? []).flat());
-    return [...new Set(listed.length > 0 ? listed : trimmed(this.announce === null ? [] : [this.announce]))];
+    return [...new Set(listed.length > 0 ? listed : trimmed([this.announce ?? '']))];
+  }
+
+  /**
+   * The trackers in their tiers, trimmed, without duplicates and empty tiers. `announce` comes first, in a tier of its own, unless
+   * `announce-list` has it: clients that know tiers ignore it beside a list (BEP 12), others know nothing else.
+   */
+  get trackerTiers(): string[][] {
+    const tiers = (this.announceList ?? []).map(trimmed);
+    const left = new Set(tiers.flat());
+    const own = trimmed([this.announce ?? '']).filter((url) => !left.has(url));
+    return [own, ...tiers.map((tier) => tier.filter((url) => left.delete(url)))].filter(({ length }) => length > 0);
   }
 
   /**
@@ -416,7 +422,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for a path that is not in the torrent
    */
   selectFiles(paths: readonly string[]): [first: number, last: number][] {
-    const selected = checkArgument('paths', paths, Paths);
+    const selected = checkArgument('paths', paths, Texts);
     const indexes =
       this.torrentVersion === 'v1' ? this.#indexesOfList() : indexesOfTree(this.files, this.info.pieceLength);
     return indexRangesOf(this.files, [...indexes], selected);
@@ -533,6 +539,18 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
     return torrentJson(this as Torrent);
   }
 
+  /** The name, version, size and infohashes in one line, for logs. */
+  toString(): string {
+    const { name, torrentVersion, totalSize, infohashV1, infohashV2 } = this;
+    const infohashes = [infohashV1, infohashV2].filter((one) => one !== null);
+    return `Torrent ${shown(name)} (${torrentVersion}, ${totalSize} bytes, infohash ${infohashes.join(' and ')})`;
+  }
+
+  /** Gives Node the text to print. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString();
+  }
+
   /** A copy of the bytes of the torrent file, exactly as they were read. */
   bencode(): Uint8Array<ArrayBuffer> {
     return copyOf(this.#own.bytes);
@@ -550,7 +568,8 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
    */
   async write(target: string | URL, options: WriteOptions = {}): Promise<void> {
     const path = checkedPath(target);
-    return writeTorrentFile(path, this.#own.bytes, checkOptions(options, WRITE, { example: '{ force: true }' }));
+    const checked = inNode() ? checkOptions(options, WRITE, { example: '{ force: true }' }) : (options as object);
+    return writeTorrentFile(path, this.#own.bytes, checked);
   }
 }
 
@@ -559,6 +578,10 @@ function copiesOf(torrent: Torrent): Pick<ValidatedBytes, 'bytes' | 'infoBytes'>
   const bytes = torrent.bencode();
   const { start, end } = decodeTrusted(bytes, { span: 'info', tolerant: true, limits: NO_LIMITS }).span as Span;
   return { bytes, infoBytes: bytes.subarray(start, end) };
+}
+
+function trimmed(urls: readonly string[]): string[] {
+  return urls.map((url) => url.trim()).filter((url) => url !== '');
 }
 
 /** The values of two lists, each once: values are equal if their keys are. */

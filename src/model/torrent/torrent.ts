@@ -8,13 +8,16 @@ import {
   checkedPath,
   checkOptions,
   expected,
+  invalidArgument,
   isBlob,
   type OptionStructs,
   readSafely,
   Unchecked,
 } from '../../errors/guard.ts';
+import { type ByteStream, isByteStream } from '../../hash/byte-stream.ts';
+import { isUint8Array } from '../../platform/node.ts';
 import { TORRENT } from '../codec.ts';
-import type { TorrentVersion } from '../discriminator.ts';
+import { infodictDiscriminator, type TorrentVersion } from '../discriminator.ts';
 import { Issues } from '../issues.ts';
 import { requireContext } from '../profile.ts';
 import { fromDecodedTorrent } from './from-decoded.ts';
@@ -92,15 +95,19 @@ export const Torrent = {
    * album hybrid
    * ```
    *
-   * @param file The path or `file:` URL of a file, pipe or device, or a Blob, such as a File of a browser. At most `limits.bytes` bytes are read. With `beneath`,
-   *   only a regular file.
+   * @param file The path or `file:` URL of a file, pipe or device; a Blob, such as a File of a browser; or a stream of Uint8Arrays: a
+   *   `Readable`, a web stream such as `response.body`, or an async iterable. At most `limits.bytes` bytes are read; a stream with more, or
+   *   whose reading is cancelled, is destroyed. With `beneath`, only a regular file.
    * @throws {MetainfoError} `ERR_NOT_FOUND`, `ERR_UNREADABLE`, `ERR_NOT_A_FILE`, `ERR_PATH_OUTSIDE`, `ERR_READ`,
    *   `ERR_INVALID_ARGUMENT`, and every error of {@link Torrent.fromBytes}, with the path
    * @throws {AbortError} when `signal` is aborted
    */
-  async read(file: string | URL | Blob, options: ReadOptions = {}): Promise<Torrent> {
+  async read(
+    file: string | URL | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+    options: ReadOptions = {},
+  ): Promise<Torrent> {
     const checked = checkOptions(options, READ_OPTIONS, EXAMPLE);
-    const opened = Object(file) === file && isBlob(file as object) ? (file as Blob) : checkedPath(file);
+    const opened = isContent(file) ? file : checkedPath(file);
     const bytes = await readTorrentFile(opened, limitsOf(checked.limits).bytes, checked);
     try {
       return fromOwnBytes(bytes, checked);
@@ -185,12 +192,41 @@ export const Torrent = {
 };
 
 /**
- * {@link Torrent.fromBytes} for bytes that nobody else can change: they are viewed, not copied.
+ * The infohashes, size and number of files of an info dictionary: bytes, as peers exchange them (BEP 9), a decoded dictionary, or a model
+ * such as `torrent.info`, also a copy. It needs no piece layers, and is validated with the profile `compat`.
  *
- * @throws as {@link Torrent.fromBytes}
+ * @example
+ * ```ts
+ * import { summarizeInfo, Torrent } from 'metainfo';
+ *
+ * const { info } = await Torrent.read('album.torrent');
+ * const { infohashV1, infohashV2, totalSize, nFiles } = summarizeInfo(info);
+ * console.log(infohashV1?.length, infohashV2?.length, totalSize, nFiles);
+ * ```
+ *
+ * @throws {ValidationError} when the info dictionary is invalid
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` when it has no hashes yet, such as that of a draft
  */
+export function summarizeInfo(
+  info: object,
+): Pick<Torrent, 'torrentVersion' | 'infohashV1' | 'infohashV2' | 'totalSize' | 'nFiles'> {
+  const raw = isUint8Array(info) ? new RawBencode(info) : info;
+  if (raw === info && !infodictDiscriminator(info))
+    throw invalidArgument(
+      'info must have pieces or a file tree: generate() makes those of a draft, plan() gives its size',
+    );
+  const torrent = Torrent.fromDecoded({ info: raw }, { context: { profile: 'compat' } });
+  const { torrentVersion, infohashV1, infohashV2, totalSize, nFiles } = torrent;
+  return { torrentVersion, infohashV1, infohashV2, totalSize, nFiles };
+}
+
+/** {@link Torrent.fromBytes} for bytes that nobody else can change: they are viewed, not copied. */
 export function fromOwnBytes(bytes: Uint8Array, options: ReadOptions = {}): Torrent {
   return validTorrent(checkTorrent(bytes, options, { isOwn: true }));
+}
+
+function isContent(file: unknown): file is Blob | ByteStream {
+  return typeof file === 'object' && file !== null && (isBlob(file) || isByteStream(file));
 }
 
 function dumpWithRawInfo(torrent: Torrent): ReadonlyMap<string, unknown> {

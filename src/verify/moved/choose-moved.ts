@@ -2,6 +2,7 @@
 import nodePath from 'node:path';
 import { isWithin } from '../../disk/path-within.ts';
 import { isTemporary } from '../../disk/write-file.ts';
+import { once } from '../../model/lazy/lazy.ts';
 import { type Candidate, MAX_LISTED, type Search, type Wanted } from './collect-candidates.ts';
 import type { MovedFile } from './find-moved.ts';
 import { checkSharedPieces } from './prove-candidates.ts';
@@ -33,20 +34,16 @@ export async function chooseMoved(search: Search): Promise<MovedFile[]> {
   };
   for (const rank of [0, 1, 2]) for (const isNamed of [true, false]) choose(rank, isNamed);
   for (const one of found) {
-    const from =
-      choices.get(one) ??
-      equalOf(one)
-        .shared()
-        .nearest(one.to, null, () => true);
+    const { shared } = equalOf(one);
+    const from = choices.get(one) ?? shared().nearest(one.to, null, () => true);
     one.chosen = byPath.get(from as string) as Candidate;
   }
   if (torrent.torrentVersion === 'v1') await checkSharedPieces(search);
   return found.map((one): MovedFile => {
     const { path, to, content } = one;
     const { diskPath: from, size, mtimeMs, ctimeMs } = (one.chosen as Candidate).file;
-    const others = equalOf(one)
-      .paths.slice(0, MAX_LISTED + 1)
-      .filter((other) => other !== from);
+    const { paths } = equalOf(one);
+    const others = paths.slice(0, MAX_LISTED + 1).filter((other) => other !== from);
     return {
       path,
       to,
@@ -70,10 +67,7 @@ interface EqualFiles {
   shared: () => NearestFiles;
 }
 
-/**
- * @param own The content's own folder; null if the content is a file.
- * @param targets The paths that want the content.
- */
+/** @param own The content's own folder; null if the content is a file. @param targets The paths that want the content. */
 function equalFiles(candidates: readonly Candidate[], own: string | null, targets: readonly string[]): EqualFiles {
   const files = candidates
     .map(({ file: { diskPath: path }, isInPlace }) => ({ path, isInPlace, depth: depthOf(path) }))
@@ -82,14 +76,10 @@ function equalFiles(candidates: readonly Candidate[], own: string | null, target
   const free = files.flatMap(({ path, isInPlace }) => (isInPlace ? [] : [path]));
   const byRank: [string[], string[], string[]] = [[], [], []];
   for (const path of free) byRank[rankOf(path, own)].push(path);
-  let shared: NearestFiles | null = null;
   return {
     paths,
     free: byRank.map((some) => new NearestFiles(some, targets)),
-    shared: () => {
-      shared ??= new NearestFiles(free.length > 0 ? free : paths, targets);
-      return shared;
-    },
+    shared: once(() => new NearestFiles(free.length > 0 ? free : paths, targets)),
   };
 }
 
@@ -126,10 +116,7 @@ export class NearestFiles {
   /** The deepest folder above each path and target. */
   readonly #folders: ReadonlyMap<string, Folder> = new Map();
 
-  /**
-   * @param paths Absolute, without repetitions: those with the fewest folders first.
-   * @param targets The paths that {@link nearest} will be asked about.
-   */
+  /** @param paths Absolute, each once, those with the fewest folders first. @param targets Those that {@link nearest} is asked about. */
   constructor(paths: readonly string[], targets: Iterable<string>) {
     if (paths.length <= 1) {
       this.#only = paths[0] ?? null;

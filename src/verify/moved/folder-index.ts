@@ -16,11 +16,7 @@ export class FolderIndex {
   /** The files of each folder, and their indexes in the order of their sizes. */
   readonly #folders: { table: FileTable<ScannedFile>; bySize: Uint32Array }[] = [];
 
-  /**
-   * Lists folders, and adds single files. Links are not followed.
-   *
-   * @throws {MetainfoError} `ERR_NOT_FOUND` or `ERR_UNREADABLE` for one of the folders
-   */
+  /** Lists folders, and adds single files, without following links. Throws `ERR_NOT_FOUND` or `ERR_UNREADABLE` for a folder. */
   static async of(
     folders: readonly string[],
     options: Pick<ScanOptions, 'signal' | 'slot'> = {},

@@ -25,7 +25,7 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
     '[create]\nprivate = "yes"\ncomment = 5\nthreads = true\ntracker = { a = 1 }\nwebseed = [1]\nset = "x"\n[presets]\nfilms = 1\n',
     [
       /:2: create\.private: expected true or false, got "yes"/,
-      /:3: create\.comment: expected text, got 5/,
+      /:3: create\.comment: expected text or false, got 5/,
       /:4: create\.threads: expected text or a whole number, got true/,
       /:5: create\.tracker: expected text, or a list of texts and lists of texts, got a table/,
       /:6: create\.webseed: expected text or a list of texts, got a list of 1/,
@@ -53,7 +53,7 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
       /:5: create\.date: Expected now, an ISO 8601 date .* Did you mean @1449000000000\?/,
     ],
   ],
-  'a time without a date': ['[create]\ndate = 07:32:00\n', [/:2: create\.date: expected a date or text/]],
+  'a time without a date': ['[create]\ndate = 07:32:00\n', [/:2: create\.date: expected a date, text or false/]],
   'options that a file cannot set': [
     '[create]\nlink-file = "x"\njson = true\noutput = "-"\n[presets.p]\noutput = "{x}"\nname = "x"\nannounce = "x"\n',
     [

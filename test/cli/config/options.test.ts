@@ -18,6 +18,8 @@ import { runs } from '../../support/runs.ts';
 import { metainfo, read } from '../run.ts';
 import { create, folderWith, shownBy } from './folder.ts';
 
+const whole = await program();
+
 /** A value as a word of the command line. */
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
@@ -43,7 +45,9 @@ const problemsIn = (toml: string): string | null => {
 
 describe('the options of create', () => {
   const keys = new Set(
-    createOptions(new Command('create')).options.map(({ long = '' }) => long.replace(/^--(no-)?/, '')),
+    createOptions(new Command('create'))
+      .options.filter(({ hidden, negate }) => !(hidden && negate))
+      .map(({ long = '' }) => long.replace(/^--(no-)?/, '')),
   );
 
   it('can be set in a configuration file, or are on the list of those that cannot', () => {
@@ -133,9 +137,7 @@ describe('the options of create', () => {
 
   it('of create, plan and config include --preset, --config and --no-config', () => {
     for (const name of ['create', 'plan', 'config']) {
-      const flags = program()
-        .commands.find((command) => command.name() === name)
-        ?.options.map(({ long }) => long);
+      const flags = whole.commands.find((command) => command.name() === name)?.options.map(({ long }) => long);
       for (const flag of ['--preset', '--config', '--no-config']) assert.ok(flags?.includes(flag), `${name} ${flag}`);
     }
   });

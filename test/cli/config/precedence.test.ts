@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { single, torrent } from '../../support/build.ts';
 import { bytesOf, command, entries, finish, metainfo, read, startProgram } from '../run.ts';
-import { addLargeFile, create, folderWith, plan, shownBy } from './folder.ts';
+import { addLargeFile, configOf, create, folderWith, plan, shownBy } from './folder.ts';
 
 /** The levels that can set the source tag, the lowest one first, and how each sets it. */
 const LEVELS = ['create', 'host', 'preset', 'command line'] as const;
@@ -49,6 +49,68 @@ describe('precedence', () => {
     assert.deepEqual((await read(run.cwd, 'album.torrent')).urlList, ['http://c.example/']);
     await create(run, '--preset', 'p');
     assert.equal((await read(run.cwd, 'album.torrent')).urlList, null);
+  });
+
+  it('lets each text and list be cleared for one run, by a preset and by a job', async (t) => {
+    const keys: Record<string, [value: unknown, field: string, plural?: string]> = {
+      tracker: [['udp://a.example:1/x', 'udp://b.example:1/x'], 'announce-list', 'trackers'],
+      webseed: ['http://a.example/', 'url-list', 'webseeds'],
+      httpseed: ['http://a.example/', 'httpseeds', 'httpseeds'],
+      node: ['a.example:1', 'nodes', 'nodes'],
+      comment: ['c', 'comment'],
+      source: ['s', 'source'],
+      'created-by': ['me', 'created by'],
+      date: ['@86400', 'creation date'],
+      similar: ['0'.repeat(40), 'similar'],
+      collection: ['c', 'collections', 'collections'],
+      'update-url': ['http://a.example/', 'update-url'],
+    };
+    const lists = ['tracker', 'webseed', 'httpseed', 'node', 'similar', 'collection'];
+    const lines = Object.entries(keys).map(([key, [value]]) => `${key} = ${JSON.stringify(value)}`);
+    const presets = Object.keys(keys).map((key) =>
+      lists.includes(key) ? `[presets.${key}]\n${key} = []` : `[presets.${key}]\n${key} = false`,
+    );
+    const run = await folderWith(t, `[create]\n${lines.join('\n')}\n${presets.join('\n')}\n`);
+    const fieldsOf = async (...args: string[]) => {
+      const { code, stderr } = await create(run, ...args);
+      assert.equal(code, 0, stderr);
+      const text = String(await bytesOf(run.cwd, 'album.torrent'));
+      return Object.entries(keys).flatMap(([key, [, field]]) =>
+        text.includes(`${field.length}:${field}`) ? [key] : [],
+      );
+    };
+    const all = await fieldsOf();
+    assert.deepEqual(all, Object.keys(keys));
+    const jobs: Record<string, unknown>[] = [];
+    for (const [key, [, , plural]] of Object.entries(keys)) {
+      const others = all.filter((one) => one !== key);
+      for (const args of [
+        [`--no-${key}`],
+        ...(plural === undefined ? [] : [[`--no-${plural}`]]),
+        ['--preset', key],
+        ...(lists.includes(key) || key === 'date' ? [] : [[`--${key}`, '']]),
+      ])
+        assert.deepEqual(await fieldsOf(...args), others, args.join(' '));
+      for (const value of [null, '', lists.includes(key) ? [] : false])
+        jobs.push({ path: 'album', [key]: value, output: `${key}-${jobs.length}.torrent` });
+    }
+    await writeFile(path.join(run.cwd, 'jobs.json'), JSON.stringify(jobs));
+    const { code, stderr } = await metainfo(['create', '--batch', 'jobs.json'], run);
+    assert.equal(code, 0, stderr);
+    for (const { output, path: _, ...rest } of jobs) {
+      const [key = ''] = Object.keys(rest);
+      const text = String(await bytesOf(run.cwd, output as string));
+      const found = Object.entries(keys).flatMap(([one, [, field]]) =>
+        text.includes(`${field.length}:${field}`) ? [one] : [],
+      );
+      assert.deepEqual(
+        found,
+        all.filter((one) => one !== key),
+        JSON.stringify(rest),
+      );
+    }
+    // An option before the value takes nothing from it.
+    assert.deepEqual(await fieldsOf('--no-trackers', '-t', 'udp://c.example:1/x,udp://d.example:1/x'), all);
   });
 
   it('lets a fixed piece length and the limits about it replace each other', async (t) => {
@@ -292,6 +354,52 @@ tiers = [["udp://c.example:1/x", "two"], "udp://d.example:1/x,udp://e.example:1/
     assert.equal(await tiersOf('-a', 'two', '-t', 'udp://y.example:1/x'), 'a b y');
     assert.equal(await tiersOf('-t', 'tiers'), 'cab de');
     assert.equal(await tiersOf('-t', 'udp://y.example:1/x,two'), 'yab');
+  });
+
+  it('leave commas in URLs alone, and take lists of lines and files of them', async (t) => {
+    const run = await folderWith(
+      t,
+      `[create]\ntracker = [["http://q.example/?a=1,2"], "@more.txt"]\n${ALIASES.slice(ALIASES.indexOf('[trackers]'))}`,
+    );
+    await writeFile(
+      path.join(run.cwd, 'list.txt'),
+      '\uFEFFhttp://a.example/?k=1,2\r\n  udp://b.example:1/x \r\n\r\n\r\n# a comment\r\nmain\r\n',
+    );
+    await writeFile(path.join(path.dirname(configOf(run)), 'more.txt'), 'http://m.example/x,y');
+    const tiersOf = async (...args: string[]) => {
+      const { code, stderr } = await create(run, ...args);
+      assert.equal(code, 0, stderr);
+      const { announceList, announce } = await read(run.cwd, 'album.torrent');
+      return announceList ?? [[announce]];
+    };
+    const listed = [['http://a.example/?k=1,2', 'udp://b.example:1/x'], ['udp://a.example:1/x']];
+    assert.deepEqual(await tiersOf('-t', '@list.txt'), listed);
+    assert.deepEqual(await tiersOf('-t', '@list.txt', '-t', 'udp://z.example:1/z'), [
+      ...listed,
+      ['udp://z.example:1/z'],
+    ]);
+    const lines = 'http://a.example/?k=1,2\nudp://b.example:1/x\n\nudp://a.example:1/x';
+    assert.deepEqual(await tiersOf('-t', lines), listed);
+    assert.deepEqual(await tiersOf('-t', 'http://a.example/?k=1,2, udp://b.example:1/x', '-t', 'main'), listed);
+    assert.deepEqual(await tiersOf('-t', 'http://a.example/,b,main'), [['http://a.example/,b', 'udp://a.example:1/x']]);
+    assert.deepEqual(await tiersOf(), [['http://q.example/?a=1,2'], ['http://m.example/x,y']]);
+    assert.deepEqual((await metainfo(['edit', 'album.torrent', '-t', '@list.txt'], run)).code, 0);
+    assert.deepEqual((await read(run.cwd, 'album.torrent')).announceList, listed);
+    const job = { path: 'album', output: 'job.torrent', tracker: [listed[0], 'main'] };
+    await writeFile(path.join(run.cwd, 'jobs.json'), JSON.stringify([job]));
+    assert.equal((await metainfo(['create', '--batch', 'jobs.json'], run)).code, 0);
+    assert.deepEqual((await read(run.cwd, 'job.torrent')).announceList, listed);
+    await writeFile(path.join(run.cwd, 'empty.txt'), ' \n\n# none\n');
+    for (const [file, reason] of [
+      ['empty.txt', /empty\.txt has no trackers/],
+      ['none.txt', /none\.txt: no such file or folder/],
+      ['album', /album: /],
+      ['', /Expected a file/],
+    ] as const) {
+      const { code, stderr } = await create(run, '-t', `@${file}`);
+      assert.equal(code, 2, file);
+      assert.match(stderr, reason);
+    }
   });
 
   it('are suggested for an unknown name', async (t) => {

@@ -38,7 +38,7 @@ describe('an output in a configuration', () => {
     assert.equal((await read(run.cwd, 'b-v1.torrent')).torrentVersion, 'v1');
     const planned = await plan(run, '--preset', 'b', '-k', 'v2');
     assert.deepEqual(
-      [planned.code, JSON.parse(planned.stdout).path],
+      [planned.code, JSON.parse(planned.stdout).torrent],
       [0, path.join(run.cwd, 'b', 'v2', 'album.torrent')],
     );
     assert.ok(!(await entries(path.join(run.cwd, 'b'))).includes('v2'), 'a plan makes no folder');

@@ -93,11 +93,11 @@ describe('the page of other programs', () => {
   const rows = rowsOfPage();
 
   for (const [name, options] of Object.entries(PROGRAMS)) {
-    it(`has every option of ${name}, and the answer of the command`, () => {
+    it(`has every option of ${name}, and the answer of the command`, async () => {
       const ofProgram = rows.filter((row) => row.program === name);
       assert.deepEqual([...new Set(ofProgram.flatMap((row) => row.options))].sort(), options.split(' ').sort());
       for (const { command, options: theirs, ours } of ofProgram) {
-        const parser = program(command).commands.find((one) => one.name() === command);
+        const parser = (await program(command)).commands.find((one) => one.name() === command);
         assert.ok(parser, command);
         for (const option of theirs) {
           const where = `${name}, ${command} ${option}: ${ours}`;
@@ -144,8 +144,8 @@ describe('the page of other programs', () => {
     );
   });
 
-  it('names options of ours that exist', () => {
-    const names = program('completion').commands.flatMap((command) =>
+  it('names options of ours that exist', async () => {
+    const names = (await program('completion')).commands.flatMap((command) =>
       command.options.flatMap(({ long }) => long ?? []),
     );
     const ours = rows.flatMap((row) => row.ours.match(/(?<=`)--[\w-]+/g) ?? []);
@@ -173,16 +173,16 @@ describe('withHint', () => {
     assert.doesNotMatch(messageOf('--nosuch=false'), /: use /);
   });
 
-  it('names only options that the command has, unless it has none of them', () => {
-    const hint = (command: string, option: string) =>
-      hintFor(option, program(command).commands.find((one) => one.name() === command)?.options);
-    assert.equal(hint('edit', '-e'), '--entropy or metainfo show --json');
-    assert.equal(hint('create', '-e'), '--entropy, --exclude, or metainfo show --json');
-    assert.equal(hint('edit', '-m'), '--add-tracker, --add-webseed, or metainfo show --json');
-    assert.match(hint('create', '-d') as string, /^--date, --node, or nothing, because no date/);
-    assert.match(hint('show', '-d') as string, /^none, because no date/);
-    assert.equal(hint('show', '-b'), '--batch');
-    assert.equal(hint('edit', '--replace'), '--replace-tracker');
+  it('names only options that the command has, unless it has none of them', async () => {
+    const hint = async (command: string, option: string) =>
+      hintFor(option, (await program(command)).commands.find((one) => one.name() === command)?.options);
+    assert.equal(await hint('edit', '-e'), '--entropy or metainfo show --json');
+    assert.equal(await hint('create', '-e'), '--entropy, --exclude, or metainfo show --json');
+    assert.equal(await hint('edit', '-m'), '--add-tracker, --add-webseed, or metainfo show --json');
+    assert.match((await hint('create', '-d')) as string, /^--date, --node, or nothing, because no date/);
+    assert.match((await hint('show', '-d')) as string, /^none, because no date/);
+    assert.equal(await hint('show', '-b'), '--batch');
+    assert.equal(await hint('edit', '--replace'), '--replace-tracker');
   });
 
   it('suggests an option for a misspelt one, whatever its value', () => {

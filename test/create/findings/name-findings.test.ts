@@ -206,6 +206,21 @@ describe('nameFindings', () => {
     assert.deepEqual(await codes('x'.repeat(261)), ['client_name', 'long_path', 'long_name']);
   });
 
+  it('says of a name of text direction marks alone that libtorrent removes them', async () => {
+    const marks = '\u202e\u2066';
+    const all = [
+      ...(await nameFindings(list([[marks]]), marks, true)),
+      ...(await nameFindings(list([['a', marks]]), 't', false)),
+    ];
+    assert.deepEqual(
+      all.map(({ code, message }) => [code, message]),
+      ['', 'a/'].map((folder) => [
+        'client_name',
+        `"${folder}\\u202e\\u2066" has only text direction marks, which libtorrent removes.`,
+      ]),
+    );
+  });
+
   it('names what libtorrent will look for, and how to write composed names', async () => {
     const given = [['mark\u200e.txt'], ['cafe\u0301']];
     const [changed, decomposed] = await nameFindings(list(given), 't', false);

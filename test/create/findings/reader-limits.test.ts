@@ -6,7 +6,6 @@ import { measureFiles } from '../../../src/create/findings/file-sizes.ts';
 import { limitFindings } from '../../../src/create/findings/reader-limits.ts';
 import { type SizeChoice, SizesOf, sizesOf, type TorrentShape } from '../../../src/create/findings/torrent-sizes.ts';
 import { FileTable } from '../../../src/layout/file-table.ts';
-import { PADDING_DEFAULTS } from '../../../src/layout/padding.ts';
 import type { TorrentVersion } from '../../../src/model/discriminator.ts';
 import { tree } from '../../support/generated.ts';
 import { runs } from '../../support/runs.ts';
@@ -139,7 +138,7 @@ describe('limitFindings', () => {
 
   it('says what is wrong and what to do', async () => {
     const shapes = [
-      { ...shapeOf('hybrid', 16 * KIB, [1, 1]), padding: PADDING_DEFAULTS },
+      { ...shapeOf('hybrid', 16 * KIB, [1, 1]), padding: { tailPad: true, padNames: 'libtorrent' as const } },
       shapeOf('v2', 16 * KIB, [1]),
       { ...shapeOf('v1', 16 * KIB, [1]), files: new FileTable([{ path: ['_____padding_file_0_'], length: 1 }]) },
     ];

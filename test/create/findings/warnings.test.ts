@@ -75,7 +75,7 @@ describe('sizes known before hashing', () => {
       version: fc.constantFrom(...VERSIONS),
       padding: fc.boolean(),
       tailPad: fc.boolean(),
-      padNames: fc.constantFrom('libtorrent' as const, 'unique' as const),
+      padNames: fc.constantFrom('auto' as const, 'libtorrent' as const, 'unique' as const),
     });
     await fc.assert(
       fc.asyncProperty(tree, options, async (given, how) => {
@@ -136,7 +136,7 @@ describe('a torrent beyond the default limits of readers', () => {
         assert.equal(engine.starts, 0);
         onWarning(warning);
       };
-      const torrent = await draftOf().generate({ version, engine, onWarning: told });
+      const torrent = await draftOf().generate({ version, engine, onWarning: told, padNames: 'libtorrent' });
       assert.equal(torrent.nFiles, FILES);
       const bytes = torrent.bencode();
       const text = warnings.map(({ message }) => message).join('\n');
@@ -173,7 +173,7 @@ describe('a torrent beyond the default limits of readers', () => {
     await mkdir(path.join(root, FOLDER), { recursive: true });
     for (let i = 0; i < FILES; i += 1) writeFileSync(path.join(root, FOLDER, String(i)), 'x');
     const draft = new TorrentCreate({ ...fields, pathRoot: root });
-    const quiet = { onWarning: () => {} };
+    const quiet = { onWarning: () => {}, padNames: 'libtorrent' as const };
     const hybrid = await draft.generate(quiet);
     assert.equal((await verify(hybrid, root)).ok, true);
     const { warnings, onWarning } = collected();
@@ -181,7 +181,10 @@ describe('a torrent beyond the default limits of readers', () => {
     assert.deepEqual(updated.torrent.bencode(), hybrid.bencode());
     assert.deepEqual([...new Set(codes(warnings))], ['reader_limit', 'pad_names']);
     const again = collected();
-    const upgraded = await upgrade(await draft.generate({ version: 'v1' }), root, { onWarning: again.onWarning });
+    const upgraded = await upgrade(await draft.generate({ version: 'v1' }), root, {
+      onWarning: again.onWarning,
+      padNames: 'libtorrent',
+    });
     assert.equal(upgraded.torrent.infohashV2, hybrid.infohashV2);
     assert.deepEqual(codes(again.warnings), codes(warnings));
     if (engineMissing()) return;
@@ -258,7 +261,10 @@ describe('a torrent beyond the default limits of readers', () => {
   it('warns through process.emitWarning by default, once of each kind', async (t) => {
     const emit = t.mock.method(process, 'emitWarning', () => {});
     for (let i = 0; i < 3; i += 1)
-      await new TorrentCreate({ ...fields, sources: sourcesOf(['a', 'b']) }).generate({ engine: idleEngine() });
+      await new TorrentCreate({ ...fields, sources: sourcesOf(['a', 'b']) }).generate({
+        engine: idleEngine(),
+        padNames: 'libtorrent',
+      });
     assert.equal(emit.mock.callCount(), 1);
     const [message, options] = (emit.mock.calls[0] as { arguments: unknown[] }).arguments as [string, object];
     assert.deepEqual(options, { type: 'MetainfoWarning', code: 'pad_names' });

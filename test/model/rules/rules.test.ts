@@ -373,6 +373,15 @@ describe('a ValidationError', () => {
     );
   });
 
+  it('says that the list of files of a hybrid is empty', () => {
+    const { bytes } = build({ version: 'hybrid', content: { a: FILE, b: FILE }, info: { files: [] } });
+    for (const profile of ['default', 'strict', 'compat'] as const)
+      assert.deepEqual(
+        Torrent.inspect(bytes, { context: { profile } }).issues.map(({ message }) => message),
+        ['expected at least one file, got an empty list'],
+      );
+  });
+
   it('shows names beyond ASCII in its paths as text', () => {
     const bytes = withInfo('v2', { 'file tree': { é: { '': {} } } });
     assert.deepEqual(codesOf(bytes), [['required', 'info', 'file tree', 'é', '', 'length']]);
@@ -384,9 +393,9 @@ describe('a single file that libtorrent reads in another way', () => {
   const CASES: [info: Changes, code: string, compat: boolean][] = [
     [{ attr: 'l' }, 'symlink', false],
     [{ attr: 'xp' }, 'padfile_alignment', true],
-    [{ name: '\u202e' }, 'unsafe_path', true],
-    [{ name: '\u200f\u2066' }, 'unsafe_path', true],
-    [{ name: '\u061c' }, 'unsafe_path', true],
+    [{ name: '\u202e' }, 'unsafe_path', false],
+    [{ name: '\u200f\u2066' }, 'unsafe_path', false],
+    [{ name: '\u061c' }, 'unsafe_path', false],
   ];
   for (const [info, code, isInCompat] of CASES)
     it(`is refused by strict with ${code}: ${JSON.stringify(info)}`, () => {
@@ -399,12 +408,22 @@ describe('a single file that libtorrent reads in another way', () => {
       assert.deepEqual([valid('default'), valid('strict'), valid('compat')], [true, false, isInCompat]);
     });
 
-  it('is refused in v2 too', () => {
-    const name = '\u202e';
-    const v2 = build({ version: 'v2', content: { [name]: FILE }, info: { name } }).bytes;
-    const { issues } = Torrent.inspect(v2, { context: { profile: 'strict' } });
-    assert.ok(issues.some(({ code, severity }) => code === 'unsafe_path' && severity === 'error'));
-  });
+  for (const [version, inCompat] of [
+    ['v2', 'warning'],
+    ['hybrid', 'error'],
+  ] as const)
+    it(`is an issue in every profile of a ${version} torrent, too`, () => {
+      const name = '\u202e';
+      const { bytes } = build({ version, content: { [name]: FILE }, info: { name } });
+      const severities = (['default', 'strict', 'compat'] as const).map((profile) => {
+        const { issues } = Torrent.inspect(bytes, { context: { profile } });
+        return issues.map(({ code, severity }) => [code, severity]);
+      });
+      assert.deepEqual(
+        severities,
+        ['warning', 'error', inCompat].map((severity) => [['unsafe_path', severity]]),
+      );
+    });
 
   it('may have other flags, and marks beside other characters', () => {
     for (const info of [{ attr: 'x' }, { name: 'a\u202e' }])

@@ -203,6 +203,33 @@ describe('Torrent.fromBytes', () => {
     assert.equal(Torrent.fromBytes(bytes).torrentVersion, 'v2');
   });
 
+  describe('trackerTiers', () => {
+    const tiers = (announce: Plain | undefined, list: Plain | undefined) =>
+      read({ announce, 'announce-list': list }).trackerTiers;
+
+    it('puts announce first if the list does not have it', () => {
+      assert.deepEqual(tiers('http://c/', [['http://a/', 'http://b/'], ['http://d/']]), [
+        ['http://c/'],
+        ['http://a/', 'http://b/'],
+        ['http://d/'],
+      ]);
+      assert.deepEqual(tiers(' http://b/ ', [['http://a/'], ['http://b/']]), [['http://a/'], ['http://b/']]);
+    });
+
+    it('has announce alone without a list, and nothing without either', () => {
+      for (const list of [undefined, [], [[]], [['', ' ']]])
+        assert.deepEqual(tiers('http://b/', list), [['http://b/']]);
+      for (const announce of [undefined, '', ' ']) assert.deepEqual(tiers(announce, [[]]), []);
+    });
+
+    it('trims, and leaves out duplicates and empty tiers', () => {
+      assert.deepEqual(tiers(undefined, [[' http://a/', 'http://a/'], ['http://a/ '], ['', 'http://b/']]), [
+        ['http://a/'],
+        ['http://b/'],
+      ]);
+    });
+  });
+
   describe('flatTrackers', () => {
     const trackers = (announce: Plain | undefined, list: Plain | undefined) =>
       read({ announce, 'announce-list': list }).flatTrackers;

@@ -50,10 +50,11 @@ void require_paths(const DecodedFiles& files, const std::string& bytes) {
 TEST_CASE("decodes the lists and trees that the encoder writes") {
   const OwnColumns files({{"a/b", 5}, {"a/empty", 0}, {"c", 40000}, {"d\xc3\xa9", 1}});
   const std::vector<std::uint8_t> roots(4 * 32, 7);
+  using metainfo::PadNames;
   for (const bool pads : {false, true}) {
     Padding padding;
     padding.piece_length = pads ? 16384 : 0;
-    padding.unique_names = pads;
+    padding.names = PadNames::unique;
     const std::string list = text_of(metainfo::encode_file_list(files.view(), padding, kGoOn));
     const auto decoded = decode_files("xx" + list + "tail", 2);
     REQUIRE(decoded);
@@ -61,7 +62,8 @@ TEST_CASE("decodes the lists and trees that the encoder writes") {
     require_paths(*decoded, "a\0ba\0emptycd\xc3\xa9"s);
     CHECK(decoded->lengths == std::vector<double>{5, 0, 40000, 1});
     CHECK(decoded->count == (pads ? 7 : 4));
-    CHECK(decoded->unique_pads == pads);
+    CHECK(decoded->numbered_pads == pads);
+    CHECK(!decoded->plain_pads);
     CHECK(decoded->entry_files == (pads ? std::vector<std::int32_t>{0, -1, -2, 2, -1, 3, -1}
                                         : std::vector<std::int32_t>{0, -2, 2, 3}));
     CHECK(decoded->depth == 2);

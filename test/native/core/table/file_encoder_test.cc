@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "columns.h"
+#include "core/table/file_decoder.h"
 #include "test.h"
 
 using metainfo::ByteArray;
 using metainfo::FileSizes;
 using metainfo::Padding;
+using metainfo::PadNames;
 
 namespace {
 
@@ -37,19 +39,40 @@ TEST_CASE("file encoder: writes lists of files and pad files") {
     return "d4:attr1:p6:lengthi" + length + "e4:pathl4:.pad" + name + "ee";
   };
   CHECK_EQ(list_of(files), "l" + a + c + e + d + "e");
-  CHECK_EQ(list_of(files, {16384, true, false}),
+  CHECK_EQ(list_of(files, {16384, true, PadNames::libtorrent}),
            "l" + a + pad("16379", "5:16379") + c + e + d + pad("16383", "5:16383") + "e");
-  CHECK_EQ(list_of(files, {16384, false, false}), "l" + a + c + pad("16379", "5:16379") + e + d + "e");
-  CHECK_EQ(list_of(files, {16384, true, true}),
+  CHECK_EQ(list_of(files, {16384, false, PadNames::libtorrent}),
+           "l" + a + c + pad("16379", "5:16379") + e + d + "e");
+  CHECK_EQ(list_of(files, {16384, true, PadNames::unique}),
            "l" + a + pad("16379", "7:16379.1") + c + e + d + pad("16383", "7:16383.1") + "e");
   CHECK_EQ(list_of(OwnColumns({})), "le");
 }
 
 TEST_CASE("file encoder: unique names of pad files use a folder of their own") {
   const OwnColumns files({{".pad", 1}, {".pad_/x", 1}, {".padx", 16384}});
-  const std::string list = list_of(files, {16384, true, true});
+  const std::string list = list_of(files, {16384, true, PadNames::unique});
   CHECK_NE(list.find("l6:.pad__7:16383.1ee"), std::string::npos);
   CHECK_NE(list.find("l6:.pad__7:16383.2ee"), std::string::npos);
+}
+
+TEST_CASE("file encoder: adds a number where a name of a pad file repeats") {
+  const OwnColumns files({{"a", 1}, {"b", 2}, {"c", 1}, {"d", 1}, {".pad_", 16384}});
+  const std::string list = list_of(files, {16384, true, PadNames::automatic});
+  const auto has = [&](const char* name) {
+    return list.find(std::string("l4:.pad") + name + "ee") != std::string::npos;
+  };
+  CHECK(has("5:16383"));
+  CHECK(has("5:16382"));
+  CHECK(has("7:16383.1"));
+  CHECK(has("7:16383.2"));
+  CHECK_FALSE(has("7:16382.1"));
+  const auto decoded = metainfo::decode_files(list, 0);
+  REQUIRE(decoded);
+  CHECK(decoded->numbered_pads);
+  CHECK(decoded->plain_pads);
+  const FileSizes sizes =
+      metainfo::measure_files(files.view(), {16384, true, PadNames::automatic}, 16384, 2, kGoOn);
+  CHECK_EQ(sizes.shared_pads, 0);
 }
 
 TEST_CASE("file encoder: writes the tree of folders") {
@@ -64,7 +87,7 @@ TEST_CASE("file encoder: writes the tree of folders") {
 
 TEST_CASE("file encoder: measures what it writes") {
   const OwnColumns files({{".pad/16383", 1}, {"a/\xf0\x9f\x98\x80", 40000}, {"a/b/c", 0}, {"d", 16383}});
-  const Padding padding = {16384, true, false};
+  const Padding padding = {16384, true, PadNames::libtorrent};
   const FileSizes sizes = metainfo::measure_files(files.view(), padding, 16384, 2, kGoOn);
   CHECK_EQ(sizes.list_bytes, list_of(files, padding).size());
   const std::vector<std::uint8_t> roots(4 * 32);
