@@ -29,7 +29,10 @@ export interface TorrentChanges extends KeyChanges<typeof TOP>, KeyChanges<Omit<
   trackers?: readonly string[] | readonly (readonly string[])[] | null;
   /** Appends trackers that the torrent does not have yet, each in its own tier, or as tiers. */
   addTrackers?: readonly string[] | readonly (readonly string[])[];
-  /** Removes trackers from all tiers. URLs that differ in the case of the host or in the default port are the same. */
+  /**
+   * Removes trackers from all tiers. URLs that differ in the case of the host or in the default port are the same. A host such as
+   * `old.example` or `old.example:6969` stands for all trackers on it.
+   */
   removeTrackers?: readonly string[];
   /**
    * Replaces a text, such as a host or a passkey, in all trackers that have it, one replacement after the other. It applies after
@@ -42,7 +45,7 @@ export interface TorrentChanges extends KeyChanges<typeof TOP>, KeyChanges<Omit<
   webseeds?: readonly string[] | null;
   /** Appends webseeds that the torrent does not have yet. */
   addWebseeds?: readonly string[];
-  /** Removes webseeds. */
+  /** Removes webseeds, like `removeTrackers`. */
   removeWebseeds?: readonly string[];
   /** Replaces a text in webseeds, like `replaceTrackers`. It does not change `httpseeds`. */
   replaceWebseeds?: readonly TextReplacement[];

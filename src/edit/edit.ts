@@ -9,11 +9,11 @@ import { Callback, checkArgument, checkOptions, Flag, type OptionStructs, Unchec
 import { Issues } from '../model/issues.ts';
 import { AnyTorrent, type ReadOptions, type Torrent, TorrentBase } from '../model/torrent/torrent.ts';
 import { latin1Bytes, utf8Text } from '../platform/node.ts';
-import { shownUrl, urlKey } from '../text/urls.ts';
+import { hostKey, shownUrl } from '../text/urls.ts';
 import { checkedChanges } from './change-values.ts';
 import { infoChanges, type TorrentChanges, topChanges } from './changes.ts';
 import { entriesOf, replaceFields } from './replace-fields.ts';
-import { allTrackers, replacedIn } from './url-changes.ts';
+import { allTrackers, isAmong, replacedIn } from './url-changes.ts';
 
 /** Options of {@link edit}. The result is validated in `context`. */
 export interface EditOptions extends Pick<ReadOptions, 'context'> {
@@ -109,9 +109,9 @@ function ofPrivacy({ info, flatTrackers, nodes, webseeds, httpseeds }: Torrent):
 }
 
 function absent(removed: readonly string[] = [], known: readonly string[], noun: string): Finding[] {
-  const keyOf = noun === KEY ? String : urlKey;
-  const keys = new Set(known.map(keyOf));
-  return removed.filter((url) => !keys.has(keyOf(url))).map((url) => notIn(url, noun));
+  if (noun === KEY) return removed.filter((key) => !known.includes(key)).map((key) => notIn(key, noun));
+  const others = removed.filter((text) => !known.some(isAmong([text])));
+  return others.map((text) => notIn(text, hostKey(text) === null ? noun : `${noun.replace('the', 'a')} of the host`));
 }
 
 function notIn(text: string, noun: string): Finding {

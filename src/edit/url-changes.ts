@@ -1,7 +1,7 @@
 /** Changes the trackers and webseeds of a torrent. */
 import type { Encodable } from '../bencode/value.ts';
 import type { Torrent } from '../model/torrent/torrent.ts';
-import { storedUrl, urlKey } from '../text/urls.ts';
+import { hostKey, hostKeysOf, storedUrl, urlKey } from '../text/urls.ts';
 import type { TorrentChanges } from './changes.ts';
 
 /** A tracker in its own tier, or a tier of several (BEP 12). */
@@ -17,7 +17,7 @@ export function trackerChanges({ announce, announceList }: Torrent, changes: Tor
   const { trackers: set, addTrackers: added, removeTrackers: removed, replaceTrackers: replaced } = changes;
   const listed = announceList?.filter((tier) => tier.length > 0) ?? [];
   const current = listed.length > 0 || announce === null ? listed : [[announce]];
-  const isRemoved = announce !== null && keysOf(removed).has(urlKey(announce));
+  const isRemoved = announce !== null && isAmong(removed)(announce);
   const own = announce && withReplaced(announce, replaced);
   const tiers =
     changedTiers(current, [set, added, removed, replaced]) ?? (isRemoved || own !== announce ? current : null);
@@ -55,8 +55,8 @@ function changedTiers(
   [set, added, removed, replaced]: UrlChanges,
 ): string[][] | null {
   if (set === undefined && !added?.length && !removed?.length && !replaced?.length) return null;
-  const gone = keysOf(removed);
-  const kept = (set === undefined ? current : toTiers(set)).map((tier) => tier.filter((url) => !gone.has(urlKey(url))));
+  const isGone = isAmong(removed);
+  const kept = (set === undefined ? current : toTiers(set)).map((tier) => tier.filter((url) => !isGone(url)));
   const others = kept.map((tier) => tier.map((url) => withReplaced(url, replaced)));
   const isReplaced = String(others) !== String(kept);
   const known = new Set<string>();
@@ -95,8 +95,10 @@ export function replacedIn(
   return { made: [...new Set(current)].filter((url) => !old.has(url)), absent };
 }
 
-function keysOf(urls: readonly string[] | undefined): Set<string> {
-  return new Set(urls?.map(urlKey));
+/** Tells whether a URL is among those of a list, in which a host stands for all its URLs. */
+export function isAmong(list: readonly string[] = []): (url: string) => boolean {
+  const keys = new Set(list.flatMap((text) => [urlKey(text), hostKey(text)]));
+  return (url) => keys.has(urlKey(url)) || hostKeysOf(url).some((key) => keys.has(key));
 }
 
 function toTiers(list: readonly Tier[] | null | undefined): string[][] {

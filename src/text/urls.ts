@@ -52,6 +52,22 @@ export function asWebUrl(url: string): URL | null {
   return parseUrl(text);
 }
 
+/** A host, perhaps with a port, in lower case; a name in other letters is in Punycode. Null for any other text. */
+export function hostKey(text: string): string | null {
+  const [, name = '', port = ''] = /^(\[[^\]]*\]|[^:/?#@\s[\]\\]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const url = name === '' || Number(port) > 65_535 ? null : parseUrl(`http://${name}`);
+  return url && url.hostname.replace(/\.$/, '') + (port && `:${Number(port)}`);
+}
+
+/** The host of a URL as {@link hostKey} writes it: with its port, and without. Empty for anything but a URL. */
+export function hostKeysOf(text: string): string[] {
+  const url = asWebUrl(text);
+  if (!url) return [];
+  const host = url.hostname.replace(/\.$/, '');
+  const defaultPort = ['https:', 'wss:'].includes(url.protocol) ? '443' : '80';
+  return [`${host}:${url.port || defaultPort}`, host];
+}
+
 /** Parameters whose values are secrets: signatures, tokens, passwords and keys. */
 const SECRET =
   '[\\w.-]*(?:signature|token|secret|credential|password|passwd|passphrase|pass_?key|torrent_?pass|auth|authorization|(?:auth|rss|api|access|private)_?key|jwt|hmac)|sig|pwd|pass|hdn(?:ts|ea)';

@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { single, torrent } from '../support/build.ts';
 import { buildShim, type Fault, Faults, faultsEnv, shimMissing } from '../support/faults.ts';
-import { command, entries, finish, metainfo, metainfoUnread, start, startProgram, workFolder } from './run.ts';
+import { command, entries, finish, metainfo, metainfoUnread, read, start, startProgram, workFolder } from './run.ts';
 
 /** Starts an edit of many torrents in the folders a, b and c, with a fault in b. */
 async function startInFolders(t: TestContext, fault: Fault) {
@@ -75,6 +75,25 @@ describe('metainfo edit', () => {
     assert.deepEqual(after.announceList, [['udp://old.example'], [added]]);
     assert.deepEqual([after.comment, after.createdBy], ['second', null]);
     assert.equal((await read('one.torrent')).announce, added);
+  });
+
+  it('removes the trackers of a host from every torrent, and says how many', async (t) => {
+    const cwd = await workFolder(t);
+    const trackers = ['-t', 'udp://Old.example:1/x,udp://old.example:2/x', '-t', 'http://b.example/x'];
+    await metainfo(['create', 'album', ...trackers], { cwd });
+    await metainfo(['create', 'album', '-t', 'udp://old.example:1', '-o', 'one.torrent'], { cwd });
+    await metainfo(['create', 'album', '-t', 'udp://b.example:1', '-o', 'other.torrent'], { cwd });
+    const args = ['edit', '--each', '.', '--remove-tracker', 'old.example'];
+    const dry = await metainfo([...args, '--dry-run'], { cwd });
+    assert.match(dry.stdout, /3 torrents: 2 to change, 1 as they are; 3 trackers to remove\n$/);
+    const { code, stdout, stderr } = await metainfo(args, { cwd });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^album\.torrent: same infohash, 2 trackers removed\n/);
+    assert.match(stdout, /^one\.torrent: same infohash, 1 tracker removed\n {2}announce {2}- "udp/m);
+    assert.match(stdout, /^other\.torrent: no changes\n3 torrents: 2 changed, 1 as they were; 3 trackers removed\n$/m);
+    assert.match(stderr, /^warning: other\.torrent: The torrent does not have a tracker of the host "old\.example"\./);
+    assert.deepEqual(await read(cwd, 'album.torrent').then(({ flatTrackers }) => flatTrackers), ['http://b.example/x']);
+    assert.equal((await read(cwd, 'one.torrent')).announce, null);
   });
 
   it('writes all torrents even if standard output is closed', async (t) => {

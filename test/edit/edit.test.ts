@@ -151,6 +151,34 @@ describe('edit', () => {
     }
   }
 
+  it('removes all trackers and webseeds of a host, or of a host and port', async () => {
+    const trackers = [
+      ['udp://Old.example:1/x', 'udp://b.example:1'],
+      ['https://old.example/y?old.example'],
+      ['http://old.example.org'],
+    ];
+    const torrent = await generated('v1', true, { trackers, urlList: ['http://old.example/a', 'http://b.example/a'] });
+    const without = (...removeTrackers: string[]) => edit(torrent, { removeTrackers }).announceList;
+    assert.deepEqual(without('OLD.example'), [['udp://b.example:1'], ['http://old.example.org']]);
+    assert.deepEqual(without('old.example:1'), [['udp://b.example:1'], ...trackers.slice(1)]);
+    assert.deepEqual(without('old.example:443', 'b.example:2'), [trackers[0], trackers[2]]);
+    const none = edit(torrent, { removeTrackers: ['old.example', 'b.example', 'old.example.org'] });
+    assert.deepEqual([none.announce, none.announceList], [null, null]);
+    assert.deepEqual(edit(torrent, { removeWebseeds: ['old.example'] }).webseeds, ['http://b.example/a']);
+    const warnings: string[] = [];
+    const removeTrackers = ['example', 'old.example:2', 'b.example'];
+    edit(
+      torrent,
+      { removeTrackers, removeWebseeds: ['c.example'] },
+      { onWarning: ({ message }) => warnings.push(message) },
+    );
+    assert.deepEqual(warnings, [
+      'The torrent does not have a tracker of the host "example".',
+      'The torrent does not have a tracker of the host "old.example:2".',
+      'The torrent does not have a webseed of the host "c.example".',
+    ]);
+  });
+
   it('replaces texts in trackers and webseeds', async () => {
     const trackers = [['udp://old.example:1/x', 'udp://b.example:1'], ['udp://new.example:1/x']];
     const torrent = await generated('v1', true, {

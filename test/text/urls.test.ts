@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import {
   hasPersonalKey,
   hasSecret,
+  hostKey,
+  hostKeysOf,
   parseUrl,
   shownUrl,
   storedUrl,
@@ -11,6 +13,22 @@ import {
   withoutSecrets,
 } from '../../src/text/urls.ts';
 import { withinCpu } from '../support/timing.ts';
+
+describe('hostKey and hostKeysOf', () => {
+  it('give one form to the hosts of trackers, with a port and without', () => {
+    for (const [url, host, port] of [
+      ['udp://Old.Example.:6969/x', 'OLD.example', '6969'],
+      ['https://u:p@bücher.example/x', 'bücher.example', '443'],
+      ['udp://old.example', 'old.example.', '080'],
+      ['udp://[2001:DB8:0::1]:1', '[2001:db8::1]', '1'],
+    ] as const)
+      assert.deepEqual(hostKeysOf(url), [hostKey(`${host}:${port}`), hostKey(host)]);
+    assert.deepEqual(hostKeysOf('old.example'), []);
+    for (const text of ['', 'udp://a', 'a/b', 'a b', 'a:', 'a:65536', 'user@a', '::1'])
+      assert.equal(hostKey(text), null, text);
+    assert.equal(hostKey('a:65535'), 'a:65535');
+  });
+});
 
 describe('urlKey', () => {
   it('ignores the case of the scheme and host, the default port, a missing slash and whitespace', () => {

@@ -9,6 +9,7 @@ import { checkedChanges } from '../../edit/change-values.ts';
 import type { TorrentChanges } from '../../edit/changes.ts';
 import { differences } from '../../edit/differences.ts';
 import { edit } from '../../edit/edit.ts';
+import { allTrackers, isAmong } from '../../edit/url-changes.ts';
 import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
@@ -53,7 +54,19 @@ interface EditOptions
 
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
-  ...['each', 'output', 'force', 'dry-run', 'keep-infohash', 'quiet', 'json', 'tracker', 'no-trackers', 'add-tracker'],
+  ...[
+    'each',
+    'from-file',
+    'output',
+    'force',
+    'dry-run',
+    'keep-infohash',
+    'quiet',
+    'json',
+    'tracker',
+    'no-trackers',
+    'add-tracker',
+  ],
   ...['remove-tracker', 'replace-tracker', 'webseed', 'no-webseeds', 'add-webseed', 'remove-webseed', 'private'],
   ...['no-private', 'comment', 'no-comment', 'created-by', 'no-created-by', 'date', 'no-date', 'name', 'source'],
   ...['no-source', 'set', 'unset'],
@@ -83,7 +96,7 @@ export function addEdit(program: Command): void {
   const command = program
     .command('edit')
     .description('edit torrents without hashing: other fields stay the same byte for byte')
-    .argument('<file...>', 'torrent files, or - for standard input; with --each, folders of torrents');
+    .argument('[file...]', 'torrent files, or - for standard input; with --each, folders of torrents');
   values
     .changedOutputOptions(command)
     .option('--dry-run', 'show the changes without writing')
@@ -127,6 +140,7 @@ interface Checked {
   target: string;
   changes: TorrentChanges;
   isChanged: boolean;
+  removed: number;
   /** Tells whether the file is still the one that was read; null for one that can be read only once. */
   state: string | null;
   /** The edited torrent, or the hash of the file if that is read again: so memory does not grow with the number of torrents. */
@@ -163,8 +177,10 @@ async function run(
   const text = options.dryRun
     ? `${changed} to change, ${unchanged} as they are`
     : `${changed} changed, ${unchanged} as they were`;
+  const removed = edits.reduce((sum, edited) => sum + edited.removed, 0);
+  const count = removed > 0 ? `; ${plural(removed, 'tracker')} ${options.dryRun ? 'to remove' : 'removed'}` : '';
   const summary = { event: 'summary', jobs: edits.length, changed, unchanged };
-  await writeResult(options, summary, [`${plural(edits.length, 'torrent')}: ${text}`]);
+  await writeResult(options, summary, [`${plural(edits.length, 'torrent')}: ${text}${count}`]);
 }
 
 /** Says how to edit each torrent of a run. */
@@ -265,12 +281,14 @@ async function check(
   const ofRules = ruleFindings(rules, ruled, plan);
   const findings = [...warnings, ...ofRules].map(toPlain);
   const changed = differences(before, after);
-  const report = { file, target, before, after, changed, warnings: findings };
+  const removed = own.removeTrackers ? [...new Set(allTrackers(before))].filter(isAmong(own.removeTrackers)).length : 0;
+  const report = { file, target, before, after, changed, removed, warnings: findings };
   // The second edit must make the same torrent.
   const entropy = own.entropy && { entropy: false, infoExtra: { ...own.infoExtra, entropy: entropyOf(after) } };
   return {
     file,
     target,
+    removed,
     state,
     changes: { ...own, ...entropy },
     isChanged: changed.length > 0,

@@ -31,7 +31,7 @@ export function addShow(program: Command): void {
   const command = program
     .command('show')
     .description('print the contents of a torrent')
-    .argument('<file...>', 'torrent files, or - for standard input; with --each, folders of torrents')
+    .argument('[file...]', 'torrent files, or - for standard input; with --each, folders of torrents')
     .option('-v, --verbose', 'list the files and unknown keys; -vv: also short hashes; -vvv: full hashes', more, 0)
     .option('--json', 'print one line per file, each a JSON object');
   readingOptions(eachOption(command)).addHelpText('after', EXAMPLES).action(show);

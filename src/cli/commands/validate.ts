@@ -35,7 +35,7 @@ export function addValidate(program: Command): void {
   const command = program
     .command('validate')
     .description('check torrents and report every problem')
-    .argument('<file...>', 'torrent files, or - for standard input; with --each, folders of torrents')
+    .argument('[file...]', 'torrent files, or - for standard input; with --each, folders of torrents')
     .option('--json', 'print one line per file, each a JSON object, and of several files a summary');
   readingOptions(eachOption(command)).addHelpText('after', EXAMPLES).action(validate);
 }

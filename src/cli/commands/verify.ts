@@ -21,7 +21,7 @@ import { type Verified, type VerifyOptions, verifiedJson, verifiedLines, verifyC
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
   ...['quiet', 'json', 'torrent-version', 'files', 'fast', 'find', 'link', 'rename', 'resume-data', 'output', 'force'],
-  ...['each', 'content', 'threads', 'strict', 'compat'],
+  ...['each', 'from-file', 'content', 'threads', 'strict', 'compat'],
 ];
 
 const EXAMPLES = `
@@ -75,7 +75,7 @@ export function addVerify(program: Command): void {
   const command = program
     .command('verify')
     .description('check files against a torrent: report missing, corrupt or extra files')
-    .argument('<file>', 'the torrent file, or - for standard input; with --each, a folder of torrents')
+    .argument('[file]', 'the torrent file, or - for standard input; with --each, a folder of torrents')
     .argument(
       '[path...]',
       "the folder with its files, or its single file (default: the torrent's name in the current folder); or more torrents",

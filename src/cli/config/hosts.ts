@@ -3,7 +3,7 @@ import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exactBytes } from '../../text/format.ts';
-import { asWebUrl, parseUrl } from '../../text/urls.ts';
+import { hostKeysOf } from '../../text/urls.ts';
 import type { CreateOptions } from '../create/options.ts';
 
 /** The keys of a rule: each is an option of `create`. */
@@ -25,29 +25,13 @@ export interface TrackerRule {
   places: { readonly [K in keyof RuleOptions]?: string };
 }
 
-/** Parts of a host in lower case; a name in other letters is in Punycode. Null for any other text. */
-export function parseHost(text: string): { host: string; port: string } | null {
-  const [, name = '', port = ''] = /^(\[[^\]]*\]|[^:/?#@\s[\]\\]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
-  const url = name === '' || Number(port) > 65_535 ? null : parseUrl(`http://${name}`);
-  return url && { host: url.hostname.replace(/\.$/, ''), port };
-}
-
-/** The keys of the rules that a tracker can have: with its port, and for all ports. */
-function keysOf(tracker: string): string[] {
-  const url = asWebUrl(tracker);
-  if (!url) return [];
-  const host = url.hostname.replace(/\.$/, '');
-  const defaultPort = ['https:', 'wss:'].includes(url.protocol) ? '443' : '80';
-  return [`${host}:${url.port || defaultPort}`, host];
-}
-
 /** The rules of the hosts of some trackers, in the order of the trackers. A rule with a port precedes that of the host. */
 export function rulesOf(
   trackers: readonly (readonly string[])[],
   hosts: ReadonlyMap<string, TrackerRule>,
 ): TrackerRule[] {
   if (hosts.size === 0) return [];
-  const keys = new Set(trackers.flat().flatMap(keysOf));
+  const keys = new Set(trackers.flat().flatMap(hostKeysOf));
   return [...keys].flatMap((key) => hosts.get(key) ?? []);
 }
 

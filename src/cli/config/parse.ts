@@ -5,11 +5,12 @@ import { ParseError } from 'toml-eslint-parser';
 import { MetainfoError } from '../../errors/errors.ts';
 import { suggestName } from '../../errors/guard.ts';
 import { printable } from '../../text/printable.ts';
+import { hostKey } from '../../text/urls.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions, SAME_VALUE } from '../create/options.ts';
 import { tiersOfText } from '../options/option-values.ts';
 import { type Aliases, expandAlias, isAliasName } from './aliases.ts';
 import { type ConfigOption, configOptions, parseSetting, ruleOptions, shownValue, tiersOf } from './config-options.ts';
-import { parseHost, type TrackerRule } from './hosts.ts';
+import type { TrackerRule } from './hosts.ts';
 import { type LineOf, parseToml, type TomlPath } from './toml.ts';
 
 /** One value of a configuration file. */
@@ -240,9 +241,4 @@ function tiersFrom(value: unknown): string[][] {
   if (words === null) throw new Error(`expected a URL, or a list of URLs and lists of URLs, got ${shownValue(value)}`);
   if (words.length === 0) throw new Error('expected at least one URL');
   return words.flatMap(tiersOfText);
-}
-
-function hostKey(name: string): string | null {
-  const parts = parseHost(name);
-  return parts && (parts.port === '' ? parts.host : `${parts.host}:${Number(parts.port)}`);
 }

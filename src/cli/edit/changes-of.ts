@@ -4,6 +4,7 @@ import type { TorrentChanges } from '../../edit/changes.ts';
 import type { Replacement } from '../../edit/url-changes.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { ENTROPY_KEY } from '../../text/entropy.ts';
+import { hostKey } from '../../text/urls.ts';
 import { type Aliases, expandAlias, withoutAliases } from '../config/aliases.ts';
 import { rulesOf, type TrackerRule } from '../config/hosts.ts';
 import type { Configuration, Settings } from '../config/parse.ts';
@@ -45,6 +46,10 @@ export function withPreset(given: FieldOptions, preset: Settings): FieldOptions 
 /** The options with the URLs of aliases. Throws `ERR_INVALID_ARGUMENT` for a tracker that is neither a URL nor an alias. */
 export function withUrls(options: FieldOptions, aliases: Aliases): FieldOptions {
   const { tracker, addTracker, removeTracker, replaceTracker } = options;
+  // A name that is no alias is a host.
+  const removed = removeTracker?.flatMap((text) =>
+    !aliases.has(text) && hostKey(text) ? [text] : withoutAliases([[text]], aliases).flat(),
+  );
   const replaced = (replaceTracker ?? []).flatMap(({ from, to }) => {
     const [olds, news] = [from, to].map(
       (text) => (aliases.has(text) ? expandAlias(text, aliases)?.flat() : [text]) ?? [],
@@ -57,7 +62,7 @@ export function withUrls(options: FieldOptions, aliases: Aliases): FieldOptions 
     ...options,
     ...(tracker && { tracker: withoutAliases(tracker, aliases) }),
     ...(addTracker && { addTracker: withoutAliases(addTracker, aliases) }),
-    ...(removeTracker && { removeTracker: removeTracker.flatMap((url) => withoutAliases([[url]], aliases).flat()) }),
+    ...(removed && { removeTracker: removed }),
     ...(replaceTracker && { replaceTracker: replaced }),
   };
 }

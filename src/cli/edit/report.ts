@@ -4,6 +4,7 @@ import type { Finding } from '../../create/findings/findings.ts';
 import { type Difference, hasSameInfo } from '../../edit/differences.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import { bencodeJson, keyText, shownValue } from '../../model/unknown-keys.ts';
+import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { infohashOf } from '../create/summary.ts';
 import { nameOfTarget } from '../options/target.ts';
@@ -17,6 +18,8 @@ export interface Edited {
   after: Torrent;
   changed: readonly Difference[];
   warnings: readonly Finding[];
+  /** The number of trackers that were removed; those that were replaced do not count. */
+  removed: number;
 }
 
 /** The edit for `--json`. */
@@ -28,12 +31,13 @@ export function toJson({ file, target, before, after, changed, warnings }: Edite
 }
 
 /** The edit for people. @param moved Whether the target is not the file itself. */
-export function linesOf({ file, target, before, after, changed }: Edited, moved: boolean): string[] {
+export function linesOf({ file, target, before, after, changed, removed }: Edited, moved: boolean): string[] {
   if (changed.length === 0) return [`${printable(nameOfInput(file))}: no changes`];
   const hashes = changedInfohashes(before, after);
+  const count = removed > 0 ? `, ${plural(removed, 'tracker')} removed` : '';
   const where = moved ? ` -> ${nameOfTarget(target)}` : '';
   return [
-    `${printable(nameOfInput(file))}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}`,
+    `${printable(nameOfInput(file))}${where}: ${hashes.length > 0 ? 'new infohash' : 'same infohash'}${count}`,
     ...hashes,
     ...changed.map(differenceLine),
   ];

@@ -36,7 +36,8 @@ export async function verifyArguments(
   rest: readonly string[],
   options: VerifyOptions,
 ): Promise<OneTorrent | ManyTorrents> {
-  const { each, content, jobs } = options;
+  const { each, content, jobs, fromFile } = options;
+  if (each && fromFile !== undefined) throw invalidArgument('--each takes one folder of torrents: omit --from-file');
   const chosen = each
     ? await torrentsOfFolder(file, rest, content)
     : content === undefined
@@ -73,6 +74,7 @@ async function listed(
   options: VerifyOptions,
 ): Promise<OneTorrent | ManyTorrents> {
   const [second] = rest;
+  if (options.fromFile !== undefined) return many([file, ...rest], '.');
   if (second === undefined || (rest.length === 1 && !(await isTorrentToo(file, second, options))))
     return { file, path: second };
   return many([file, ...rest], '.');

@@ -38,7 +38,7 @@ export const PEERS = {
     remove: ['--no-trackers', 'remove all trackers'],
     changes: [
       ['--add-tracker <url>', 'add a tier of trackers (repeatable)', 'own'],
-      ['--remove-tracker <url>', 'remove a tracker (repeatable)', 'text'],
+      ['--remove-tracker <url>', 'remove a tracker, or all of a host (repeatable)', 'text'],
       [
         '--replace-tracker <old=new>',
         'replace a host, passkey or other text in all trackers (repeatable)',
@@ -59,7 +59,7 @@ export const PEERS = {
     remove: ['--no-webseeds', 'remove all webseeds'],
     changes: [
       ['--add-webseed <url>', 'add a webseed (repeatable)', 'own'],
-      ['--remove-webseed <url>', 'remove a webseed (repeatable)', 'text'],
+      ['--remove-webseed <url>', 'remove a webseed, or all of a host (repeatable)', 'text'],
       ['--replace-webseed <old=new>', 'replace a text in all webseeds (repeatable)', 'replacement'],
     ],
   },

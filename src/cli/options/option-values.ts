@@ -283,6 +283,8 @@ export interface ProfileOptions {
   encoding?: string;
   /** Whether folders of torrents are given; undefined if the command takes none. */
   each?: boolean;
+  /** A list of more files. */
+  fromFile?: string;
 }
 
 /** Adds the options of {@link ProfileOptions} to a command. */

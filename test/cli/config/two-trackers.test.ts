@@ -271,6 +271,9 @@ describe('metainfo edit', () => {
     assert.deepEqual((await read(run.cwd, 'a.torrent')).announceList, [
       ['udp://a.example:1/x', 'udp://b.example:1/x', 'udp://d.example:1/x'],
     ]);
+    // A name that is no alias is a host.
+    assert.equal((await edit('--remove-tracker', 'd.example')).code, 0);
+    assert.equal((await read(run.cwd, 'a.torrent')).flatTrackers.length, 2);
     const wrong = await edit('-t', 'mian');
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, /mian is neither a URL nor an alias of a tracker: did you mean main\?/);
