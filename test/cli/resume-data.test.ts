@@ -42,6 +42,21 @@ describe('metainfo verify --resume-data', () => {
     assert.equal((await read(cwd, 'out/x')).infohashV1, (await read(cwd, 'album.torrent')).infohashV1);
   });
 
+  it('writes the path that the client sees in its container, for each of many torrents', async (t) => {
+    const cwd = await prepared(t);
+    await metainfo(['create', 'album/a.txt', '-q'], { cwd });
+    const args = ['verify', '--resume-data', 'qbittorrent', '-o', 'out', '--save-path', '/downloads'];
+    assert.equal((await metainfo([...args, 'album.torrent'], { cwd })).code, 0);
+    assert.equal((await metainfo([...args, '--content', 'album', 'a.txt.torrent', '--force'], { cwd })).code, 0);
+    const made = (await entries(path.join(cwd, 'out'))).filter((name) => name.endsWith('.fastresume'));
+    assert.equal(made.length, 2);
+    for (const name of made) {
+      const fields = await fieldsIn(cwd, `out/${name}`);
+      for (const key of ['save_path', 'qBt-savePath'])
+        assert.equal(Buffer.from(fields.get(key) as Uint8Array).toString(), '/downloads');
+    }
+  });
+
   it('writes them for incomplete content too, and exits with 1', async (t) => {
     const cwd = await prepared(t, '-k', 'v1');
     await rm(path.join(cwd, 'album', 'a.txt'));
@@ -141,6 +156,11 @@ describe('metainfo verify --resume-data', () => {
     const wrong: [string[], RegExp][] = [
       [['-o', 'out'], /--output needs --resume-data/],
       [['--force'], /--force needs --resume-data/],
+      [['--save-path', '/x'], /--save-path needs --resume-data/],
+      [
+        ['--resume-data', 'libtorrent', '--save-path', 'x'],
+        /--save-path .*Expected an absolute path, such as \/downloads/,
+      ],
       [['--resume-data', 'utorrent'], /Allowed choices are qbittorrent/],
       [['--resume-data', 'qbittorrent', '--fast'], /--fast/],
       [['--resume-data', 'qbittorrent', '-k', 'v2'], /--torrent-version/],

@@ -1,7 +1,7 @@
 /** Writes resume data after a verification (`--resume-data`), and refuses it beforehand where it cannot be written. */
 import { unlink } from 'node:fs/promises';
 import nodePath from 'node:path';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_LIMITS } from '../../bencode/limits.ts';
 import { requireNoInput } from '../../disk/output-not-input.ts';
 import { readWithin } from '../../disk/read-file.ts';
@@ -12,13 +12,14 @@ import type { Torrent } from '../../model/torrent/torrent.ts';
 import { printable } from '../../text/printable.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { type ResumeClient, resumePlaceOf } from '../../verify/resume/place.ts';
-import { resumeData } from '../../verify/resume/resume-data.ts';
+import { isSavePath, resumeData } from '../../verify/resume/resume-data.ts';
 import { isFolder, isStdout, realFolder } from '../options/target.ts';
 import { USAGE } from '../run.ts';
 
 /** The options of resume data. */
 export interface ResumeOptions {
   resumeData?: ResumeClient;
+  savePath?: string;
   output?: string;
   force?: boolean;
 }
@@ -33,14 +34,26 @@ export function resumeOptions(command: Command): void {
         .conflicts(['fast', 'torrentVersion']),
     )
     .option('-o, --output <path>', 'with --resume-data: the folder for it, or its file (default: the current folder)')
+    .option(
+      '--save-path <folder>',
+      'with --resume-data: the folder that holds the content, as the client sees it in its container',
+      parseSavePath,
+    )
     .option('--force', 'with --resume-data: replace files that exist');
+}
+
+/** Takes the path of another system as it is written. */
+function parseSavePath(text: string): string {
+  if (isSavePath(text)) return text;
+  throw new InvalidArgumentError('Expected an absolute path, such as /downloads.');
 }
 
 /** Ends the command if options of resume data lack `--resume-data`. */
 export function requireResumeData(command: Command, options: ResumeOptions): void {
-  const lonely = options.output === undefined ? options.force && '--force' : '--output';
+  const given = { output: options.output, 'save-path': options.savePath, force: options.force };
+  const lonely = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
   if (options.resumeData === undefined && lonely)
-    command.error(`error: ${lonely} needs --resume-data with the name of a client`, { exitCode: USAGE });
+    command.error(`error: --${lonely} needs --resume-data with the name of a client`, { exitCode: USAGE });
 }
 
 /** Throws `ERR_INVALID_ARGUMENT` if the resume data of many torrents does not go into a folder, where each has files of its own. */
@@ -57,6 +70,7 @@ export interface ResumeTarget {
   /** The output files, in the order in which they are written. */
   files: string[];
   force: boolean;
+  savePath: string | undefined;
 }
 
 /**
@@ -68,7 +82,7 @@ export interface ResumeTarget {
 export async function resumeTarget(
   torrent: Torrent,
   path: string,
-  { resumeData: client, output = '.', force = false }: ResumeOptions,
+  { resumeData: client, output = '.', force = false, savePath }: ResumeOptions,
 ): Promise<ResumeTarget | null> {
   if (client === undefined) return null;
   const { names, folder, paths } = await resumePlaceOf(torrent, { client, path });
@@ -82,7 +96,7 @@ export async function resumeTarget(
     if (client === 'rtorrent') await requireNoSessionData(file);
     await requireNoInput(file, { withLength: (length) => contentFiles.filter((one) => one.length === length) });
   }
-  return { client, path, files, force };
+  return { client, path, files, force, savePath };
 }
 
 /** rtorrent writes its resume data beside the torrent, and reads that first. */
@@ -103,12 +117,12 @@ async function outputFiles(names: readonly string[], output: string): Promise<st
 
 /** Writes resume data: all files, or none that was not there before. */
 export async function writeResume(torrent: Torrent, report: VerifyReport, target: ResumeTarget): Promise<void> {
-  const { client, path, files, force } = target;
+  const { client, path, files, force, savePath } = target;
   const last = files.at(-1) as string;
   // Nothing is kept of a file that is too large or not readable.
   const previous =
     force && client !== 'rtorrent' ? await readWithin(last, DEFAULT_LIMITS.bytes).catch(() => null) : null;
-  const made = await resumeData(torrent, report, { client, path, previous });
+  const made = await resumeData(torrent, report, { client, path, savePath, previous });
   const created: string[] = [];
   try {
     for (const [i, { bytes }] of made.entries()) {

@@ -34,13 +34,14 @@ export interface ResumePlace {
 /**
  * Tells where the client finds the content.
  *
+ * @param options.savePath The folder that holds the content, as the client sees it; null if it sees the same folders.
  * @param files By their indexes in the torrent; they tell which ones lie under other names.
  * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` if rtorrent cannot read the torrent, or cannot find files that have other names;
  *   `ERR_NOT_FOUND` or `ERR_UNREADABLE` for the path
  */
 export async function resumePlaceOf(
   torrent: Torrent,
-  { client, path }: Checked<PlaceOptions>,
+  { client, path, savePath = null }: Checked<PlaceOptions> & { savePath?: string | null },
   files: readonly (VerifiedFile | undefined)[] = [],
 ): Promise<ResumePlace> {
   const names = namesOf(torrent, client);
@@ -48,9 +49,11 @@ export async function resumePlaceOf(
   const paths = onDisk().map((name, i) => files[i]?.foundAs ?? name);
   if (client === 'rtorrent') requireOwnNames(torrent, paths);
   const [parent, base] = [nodePath.dirname(folder), nodePath.basename(folder)];
-  const isRoot = client === 'rtorrent' || !isFolder || isSingleFile(torrent);
-  if (isRoot) return { folder, paths, names };
-  return { folder: parent, paths: base === '' ? paths : paths.map((own) => `${base}/${own}`), names };
+  if (!isFolder || isSingleFile(torrent)) return { folder: savePath ?? folder, paths, names };
+  // rtorrent runs only on systems with slashes.
+  if (client === 'rtorrent')
+    return { folder: savePath === null ? folder : nodePath.posix.join(savePath, base), paths, names };
+  return { folder: savePath ?? parent, paths: base === '' ? paths : paths.map((own) => `${base}/${own}`), names };
 }
 
 /**

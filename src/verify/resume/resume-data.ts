@@ -1,10 +1,12 @@
 /** Resume data: what a verification proved, in the form in which a BitTorrent client keeps it, so that the client need not check again. */
+import nodePath from 'node:path';
 import { throwIfAborted, untilAbort } from '../../errors/cancel.ts';
 import {
   Bytes,
   checkArgument,
   checkOptions,
   DateTime,
+  expected,
   Given,
   invalidArgument,
   type OptionStructs,
@@ -24,6 +26,13 @@ import { rtorrentResume } from './rtorrent.ts';
 /** Options of {@link resumeData}. */
 export interface ResumeOptions extends PlaceOptions {
   /**
+   * The folder that holds the content under its name, as the client sees it: an absolute path, which a container may have under another
+   * name than this system.
+   *
+   * @default the folder that holds the content here
+   */
+  savePath?: string | null | undefined;
+  /**
    * When the client is told that the torrent was added.
    *
    * @default now
@@ -40,10 +49,15 @@ export interface ResumeOptions extends PlaceOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Whether a client on any system can take a text as its save path. */
+export const isSavePath = (text: unknown): boolean =>
+  typeof text === 'string' && nodePath.win32.isAbsolute(text) && !text.includes('\0');
+
 const AnyClient = oneOf<ResumeClient>('qbittorrent', 'libtorrent', 'rtorrent');
 const RESUME: OptionStructs<ResumeOptions> = {
   client: AnyClient,
   path: Path,
+  savePath: orNull(expected('an absolute path', isSavePath)),
   time: DateTime,
   previous: orNull(Bytes),
   signal: Signal,
@@ -90,13 +104,14 @@ export async function resumeData(
   checkArgument('torrent', torrent, AnyTorrent);
   checkArgument('report', report, Given);
   const example = "{ client: 'qbittorrent', path: 'album' }";
-  const { client, path, time = new Date(), previous = null, signal } = checkOptions(options, RESUME, { example });
+  const checked = checkOptions(options, RESUME, { example });
+  const { client, path, savePath = null, time = new Date(), previous = null, signal } = checked;
   checkArgument('client', client, AnyClient);
   checkArgument('path', path, Path);
   const proven = provenContent(torrent, report);
   const own = previous && copyOf(previous);
   throwIfAborted(signal);
-  const place = await untilAbort(signal, resumePlaceOf(torrent, { client, path }, proven.files));
+  const place = await untilAbort(signal, resumePlaceOf(torrent, { client, path, savePath }, proven.files));
   const bytesOf = ENCODERS[client];
   const seconds = Math.floor(time.getTime() / 1000);
   return place.names.map((name) => ({

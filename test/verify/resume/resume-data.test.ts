@@ -194,6 +194,34 @@ describe('resumeData', () => {
     assert.equal(fields.has('info'), false);
   });
 
+  it('tells the client the folder that it sees, which need not be here', async (t) => {
+    const root = await temporaryFolder(t);
+    const cases = [await caseOf(root, given), await caseOf(root, { ...given, isSingle: true })] as const;
+    for (const [i, { torrent, report, folder }] of cases.entries())
+      for (const [client, savePath, expected] of [
+        ['qbittorrent', '/downloads', '/downloads'],
+        ['libtorrent', 'D:\\films\\', 'D:\\films\\'],
+        ['rtorrent', '/downloads/', i === 0 ? `/downloads/${path.basename(folder)}` : '/downloads/'],
+      ] as const) {
+        const files = await resumeData(torrent, report, { client, path: folder, savePath });
+        const fields = decode(files.at(-1)?.bytes as Uint8Array).value as BencodeMap;
+        const state = fields.get('rtorrent') as BencodeMap | undefined;
+        assert.equal(text(state ? state.get('directory') : fields.get('save_path')), expected);
+        if (client === 'qbittorrent') assert.equal(text(fields.get('qBt-savePath')), expected);
+        if (!state)
+          assert.deepEqual(fields.get('mapped_files'), (await fieldsOf(cases[i] as never, client)).get('mapped_files'));
+      }
+    const [{ torrent, report, folder }] = cases;
+    for (const savePath of ['downloads', '', './x', 'C:x', '/a\0b', 5])
+      await assert.rejects(
+        resumeData(torrent, report, { client: 'libtorrent', path: folder, savePath: savePath as string }),
+        {
+          code: 'ERR_INVALID_ARGUMENT',
+          message: /savePath.* an absolute path/,
+        },
+      );
+  });
+
   it('knows a renamed root and the folder of a single file', async (t) => {
     const root = await temporaryFolder(t);
     const album = await caseOf(root, given);
