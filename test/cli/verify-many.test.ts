@@ -85,6 +85,31 @@ describe('metainfo verify of many torrents', () => {
     assert.deepEqual(counts(eventsOf(v2.stdout).at(-1) as Event), [1, 1, 1, 0]);
   });
 
+  it('ends with all torrents that are not complete, in their order', async (t) => {
+    const cwd = await library(t);
+    const names = Array.from({ length: 60 }, (_, i) => `torrents/c${String(i).padStart(2, '0')}.torrent`);
+    for (const name of names) await copyFile(path.join(cwd, 'torrents/b.torrent'), path.join(cwd, name));
+    await writeFile(path.join(cwd, 'torrents/broken.torrent'), 'x');
+    await rm(path.join(cwd, 'lib/b'), { recursive: true });
+    await appendFile(path.join(cwd, 'lib/film.mkv'), 'x');
+    const list = [
+      'not complete:',
+      '  missing     torrents/b.torrent',
+      '  failed      torrents/broken.torrent',
+      ...names.map((name) => `  missing     ${name}`),
+      '  incomplete  torrents/film.mkv.torrent',
+    ].join('\n');
+    const { code, stdout } = await metainfo(['verify', '--each', 'torrents', 'lib'], { cwd });
+    assert.equal(code, 1);
+    assert.ok(stdout.includes(`\n${list}\n1 complete, 1 incomplete, 61 missing, 1 failed: `), stdout);
+    const quiet = await metainfo(['verify', '--each', 'torrents', 'lib', '-q'], { cwd });
+    assert.ok(quiet.stdout.endsWith(`\n${list}\n`), quiet.stdout);
+    const one = await metainfo(['verify', '--content', 'lib', 'torrents/b.torrent'], { cwd });
+    assert.doesNotMatch(one.stdout, /not complete/);
+    const complete = await metainfo(['verify', '--content', 'lib', 'torrents/a.torrent', 'torrents/a.torrent'], { cwd });
+    assert.doesNotMatch(complete.stdout, /not complete/);
+  });
+
   it('prints events with --json, and ends quietly when standard output is closed', async (t) => {
     const cwd = await library(t);
     await appendFile(path.join(cwd, 'lib/a/x'), 'z');

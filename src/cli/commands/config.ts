@@ -14,7 +14,7 @@ import { type ConfigOptions, configFileOf, configFileOptions, loadConfig } from 
 import type { Configuration } from '../config/parse.ts';
 import { type Origin, optionsFrom, type ResolvedOptions, resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
-import type { LengthsBySize } from '../options/option-values.ts';
+import { type LengthsBySize, parsePreset } from '../options/option-values.ts';
 import { kebab } from '../terminal/messages.ts';
 import { writeLines, writeResult } from '../terminal/output.ts';
 
@@ -48,7 +48,7 @@ export function addConfig(program: Command): void {
   const command = program
     .command('config')
     .description('show the configuration in force and where each value comes from, or write an example')
-    .option('--preset <name>', 'also apply this preset')
+    .option('-P, --preset <name>', 'also apply this preset', parsePreset)
     .option('--init', 'write a commented example of a configuration file')
     .option('--force', 'with --init: replace the file if it exists')
     .option('--json', 'print one JSON object')

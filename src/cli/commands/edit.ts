@@ -121,8 +121,9 @@ export function addEdit(program: Command): void {
     )
     .option('--unset <key>', 'remove any other key (repeatable)', values.collect);
   configFileOptions(values.profileOptions(command)).option(
-    '--preset <name>',
+    '-P, --preset <name>',
     'set the fields of a preset of the configuration',
+    values.parsePreset,
   );
   shortHelp(command, { common: COMMON, examples: EXAMPLES, more: MORE }).action(async (names: string[]) => {
     // Not interruptible: a configuration file can be a pipe without a writer.

@@ -148,7 +148,7 @@ export function createOptions(command: Command): Command {
     )
     .option('--reuse-verify', 'with --reuse: hash all files all the same, and compare')
     .optionsGroup('Configuration file:')
-    .option('--preset <name>', 'take the options of a preset of the configuration');
+    .option('-P, --preset <name>', 'take the options of a preset of the configuration', values.parsePreset);
   for (const [name, other] of SAME_VALUE)
     command.options.find((option) => option.attributeName() === name)?.conflicts(other);
   return switchable(command);

@@ -41,6 +41,8 @@ export interface JobWatch {
 export interface Totals<Status extends string> {
   jobs: number;
   counts: Record<Status | 'failed', number>;
+  /** The names and results of the jobs that are not ok, by the indexes of the jobs. */
+  notOk: ReadonlyMap<number, { name: string; status: Status | 'failed' }>;
   /** The bytes that were hashed. */
   bytes: number;
   seconds: number;
@@ -78,6 +80,7 @@ export async function runMany<Job, Status extends string>(
   const progress = new OverallProgress(count, options);
   const started = process.uptime();
   const counts = Object.fromEntries([...statuses, 'failed'].map((status) => [status, 0])) as Totals<Status>['counts'];
+  const notOk = new Map<number, { name: string; status: Status | 'failed' }>();
   const cancelled: [Job, number][] = [];
   let taken = 0;
   let printed = Promise.resolve();
@@ -107,7 +110,10 @@ export async function runMany<Job, Status extends string>(
       return failureOf(error, nameOf(job));
     });
     counts[result.status] += 1;
-    if (!result.ok) host().exitCode ||= FAILED;
+    if (!result.ok) {
+      host().exitCode ||= FAILED;
+      notOk.set(index, { name: nameOf(job), status: result.status });
+    }
     progress.end(index, { failed: !result.ok });
     if (json) return writeEvent('done', job, index, result.json());
     // One after the other, so that the lines of a job stay together.
@@ -133,7 +139,7 @@ export async function runMany<Job, Status extends string>(
     for (const [job, index] of cancelled.sort(([, a], [, b]) => a - b)) await writeEvent('cancelled', job, index);
   } finally {
     progress.stop();
-    await summarize({ jobs: count ?? taken, counts, bytes: progress.bytes, seconds: process.uptime() - started });
+    await summarize({ jobs: count ?? taken, counts, notOk, bytes: progress.bytes, seconds: process.uptime() - started });
   }
   if (signal.aborted && cacheOf(options) && !json) await writeLines([goOn], stderr);
 }

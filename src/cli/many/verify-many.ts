@@ -152,7 +152,7 @@ async function contentWithout(known: ReadonlySet<string>, folder: string, torren
 }
 
 async function writeSummary(
-  { jobs, counts, bytes, seconds }: Totals<Status>,
+  { jobs, counts, notOk, bytes, seconds }: Totals<Status>,
   { extra, skipped, found }: { extra: readonly string[]; skipped: Search['skipped']; found: number },
   options: VerifyOptions,
 ): Promise<void> {
@@ -162,17 +162,22 @@ async function writeSummary(
     await writeLines(skippedJson(skipped).map((one) => printableJson({ event: 'skipped', ...one })));
     await writeLines(extra.map((name) => printableJson({ event: 'extra', path: name })));
     const summary = { event: 'summary', jobs, ...counts, extra: extra.length, bytes, seconds };
-    await writeLines([printableJson(summary)]);
-  } else if (!quiet) {
-    const rest = jobs - complete - incomplete - missing - failed - unwanted;
-    const others = { incomplete, missing, failed, 'without wanted files': unwanted, 'not checked or cancelled': rest };
-    const colors = await colorsFor(stdout());
-    const sample = fast ? '; checked only a sample of each (--fast)' : '';
-    if (incomplete + missing > 0) await writeLines(skippedLines(skipped, verbose, colors));
-    await writeLines(extraLines(extra, colors, { verbose, note: ' (no torrent)' }));
-    await writeLines([
-      `${complete} complete${countsText(others)}: ${rateText(bytes, seconds)}${sample}`,
-      ...placeHint(found, options, colors),
-    ]);
+    return writeLines([printableJson(summary)]);
   }
+  const colors = await colorsFor(stdout());
+  // Their reports may stand thousands of lines above.
+  const sorted = jobs === 1 ? [] : [...notOk].sort(([a], [b]) => a - b);
+  const rows = sorted.map(([, { name, status }]) => `  ${colors.red(status.padEnd(10))}  ${printable(name)}`);
+  const notComplete = rows.length > 0 ? ['not complete:', ...rows] : [];
+  if (quiet) return writeLines(notComplete);
+  const rest = jobs - complete - incomplete - missing - failed - unwanted;
+  const others = { incomplete, missing, failed, 'without wanted files': unwanted, 'not checked or cancelled': rest };
+  const sample = fast ? '; checked only a sample of each (--fast)' : '';
+  await writeLines([
+    ...(incomplete + missing > 0 ? skippedLines(skipped, verbose, colors) : []),
+    ...extraLines(extra, colors, { verbose, note: ' (no torrent)' }),
+    ...notComplete,
+    `${complete} complete${countsText(others)}: ${rateText(bytes, seconds)}${sample}`,
+    ...placeHint(found, options, colors),
+  ]);
 }

@@ -188,6 +188,11 @@ export function collectKey(text: string, before: ExtraKey[] = []): ExtraKey[] {
   return appended(before, { isInfo, key, value: isJson ? valueOfJson(value, refuse) : Buffer.from(value) });
 }
 
+/** Takes the name of the only preset. */
+export function parsePreset(text: string, before?: string): string {
+  return before === undefined ? text : refuse(`Expected one preset, but ${before} is given too.`);
+}
+
 /** Appends one replacement: `OLD=NEW`, where `\=` stands for an equals sign. */
 export function collectReplacement(text: string, before: Replacement[] = []): Replacement[] {
   const parts = text.split(/(?<!\\)=/).map((part) => part.replaceAll('\\=', '='));

@@ -38,6 +38,27 @@ describe('precedence', () => {
     assert.equal((await plan(run, '--no-config')).version, 'hybrid');
   });
 
+  it('takes one preset, also as -P, and one for each job of a list', async (t) => {
+    const run = await folderWith(t, '[presets.a]\nsource = "A"\n[presets.b]\nsource = "B"\n');
+    const torrent = ['create', 'album', '-o', 't.torrent', '-q'];
+    assert.equal((await metainfo([...torrent, '-P', 'a'], run)).code, 0);
+    assert.equal((await read(run.cwd, 't.torrent')).info.source, 'A');
+    assert.equal((await metainfo(['edit', 't.torrent', '-P', 'b'], run)).code, 0);
+    assert.equal((await read(run.cwd, 't.torrent')).info.source, 'B');
+    assert.match((await metainfo(['config', '-P', 'a'], run)).stdout, /preset a/);
+    for (const args of [torrent, ['plan', 'album'], ['edit', 't.torrent'], ['config']])
+      for (const second of ['a', 'b']) {
+        const { code, stdout, stderr } = await metainfo([...args, '--preset', 'a', '-P', second], run);
+        assert.deepEqual([code, stdout], [2, '']);
+        assert.match(stderr, /^error: option '-P, --preset <name>' .*Expected one preset, but a is given too\./);
+      }
+    const jobs = ['a', 'b', 'b'].map((preset, i) => ({ path: 'album', output: `${i}.torrent`, preset }));
+    await writeFile(path.join(run.cwd, 'jobs.json'), JSON.stringify(jobs));
+    assert.equal((await metainfo(['create', '--batch', 'jobs.json', '-P', 'a', '-q'], run)).code, 0);
+    for (const [i, { preset }] of jobs.entries())
+      assert.equal((await read(run.cwd, `${i}.torrent`)).info.source, preset.toUpperCase());
+  });
+
   it('replaces lists as a whole, and an empty list clears them', async (t) => {
     const run = await folderWith(
       t,

@@ -49,7 +49,7 @@ describe('--from-file', () => {
     }
     await writeFile(path.join(cwd, 'list'), second);
     const { stdout } = await metainfo(['show', first, '--from-file', 'list'], { cwd });
-    assert.match(stdout, /^torrents\/0\.torrent\n[^]*\n\ntorrents\/1\.torrent\n/, 'the arguments come first');
+    assert.match(stdout, /^torrents\/0\.torrent\n.*\n\ntorrents\/1\.torrent\n/s, 'the arguments come first');
     const folders = await metainfo(['validate', '--each', '--from-file', '-'], { cwd, input: 'torrents\n' });
     assert.match(folders.stdout, /\n4 valid\n$/);
   });
