@@ -106,7 +106,9 @@ describe('metainfo verify of many torrents', () => {
     assert.ok(quiet.stdout.endsWith(`\n${list}\n`), quiet.stdout);
     const one = await metainfo(['verify', '--content', 'lib', 'torrents/b.torrent'], { cwd });
     assert.doesNotMatch(one.stdout, /not complete/);
-    const complete = await metainfo(['verify', '--content', 'lib', 'torrents/a.torrent', 'torrents/a.torrent'], { cwd });
+    const complete = await metainfo(['verify', '--content', 'lib', 'torrents/a.torrent', 'torrents/a.torrent'], {
+      cwd,
+    });
     assert.doesNotMatch(complete.stdout, /not complete/);
   });
 

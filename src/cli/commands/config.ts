@@ -9,13 +9,12 @@ import { packageFolder } from '../../hash/addon.ts';
 import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { withoutSecrets } from '../../text/urls.ts';
-import { type ConfigOption, configOptions } from '../config/config-options.ts';
+import { type ConfigOption, configOptions, ruleOptions } from '../config/config-options.ts';
 import { type ConfigOptions, configFileOf, configFileOptions, loadConfig } from '../config/load.ts';
 import type { Configuration } from '../config/parse.ts';
 import { type Origin, optionsFrom, type ResolvedOptions, resolveOptions } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
 import { type LengthsBySize, parsePreset } from '../options/option-values.ts';
-import { kebab } from '../terminal/messages.ts';
 import { writeLines, writeResult } from '../terminal/output.ts';
 
 /** The largest file in bytes whose names are completed: parsing it takes milliseconds. */
@@ -178,7 +177,10 @@ function listsOf({ file, profile, presets, aliases, hosts }: Configuration): str
     ...section(
       'hosts',
       Array.from(hosts, ([host, { options }]) => {
-        const rules = Object.entries(options).map(([key, value]) => `${kebab(key)} ${sizeOf(value)}`);
+        const rules = [...ruleOptions().values()].flatMap((option) => {
+          const value = options[option.attribute as keyof typeof options];
+          return value === undefined ? [] : [`${option.key} ${sizeText(option, value) ?? value}`];
+        });
         return `${host}  ${rules.join(', ') || 'no rules'}`;
       }),
     ),

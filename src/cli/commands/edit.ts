@@ -20,7 +20,8 @@ import { hashHex } from '../../platform/node.ts';
 import { ENTROPY_KEY } from '../../text/entropy.ts';
 import { plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import { jointRule, ruleFindings } from '../config/hosts.ts';
+import { isSingleFile } from '../../verify/content-place.ts';
+import { jointRule, longer, ruleFindings } from '../config/hosts.ts';
 import { type ConfigOptions, configFileOptions, loadConfig, useProfile } from '../config/load.ts';
 import type { Configuration } from '../config/parse.ts';
 import { optionsFrom, presetOf } from '../config/resolve-options.ts';
@@ -279,7 +280,9 @@ async function check(
   const plan = { pieceLength: info.pieceLength, torrentSize: TorrentBase.bytesOf(after).bytes.length, findings: [] };
   // One by one: the lists of files are decoded when they are accessed.
   const ruled = { torrentVersion, private: info.private, source: info.source, keepInfohash };
-  const ofRules = ruleFindings(rules, ruled, plan);
+  const pathOf = ({ path }: { path: string }) => (isSingleFile(after) ? path : `${after.name}/${path}`);
+  const facts = () => ({ totalSize: after.totalSize, longestPath: after.files.map(pathOf).reduce(longer, '') });
+  const ofRules = rules.length > 0 ? ruleFindings(rules, ruled, { ...plan, ...facts() }) : [];
   const findings = [...warnings, ...ofRules].map(toPlain);
   const changed = differences(before, after);
   const removed = own.removeTrackers ? [...new Set(allTrackers(before))].filter(isAmong(own.removeTrackers)).length : 0;

@@ -4,7 +4,16 @@ import { Command, Option } from 'commander';
 import { shown } from '../../errors/errors.ts';
 import { COMMAND_LINE_ONLY, type CreateOptions, createOptions, VERSIONS } from '../create/options.ts';
 import { collectGlobFile } from '../options/glob-file.ts';
-import { appended, collectTorrents, PARSERS, parseFile, parseFolder, parseOutput } from '../options/option-values.ts';
+import {
+  appended,
+  collectTorrents,
+  PARSERS,
+  parseCount,
+  parseFile,
+  parseFolder,
+  parseMaxPieceLength,
+  parseOutput,
+} from '../options/option-values.ts';
 import { endsWithSlash, isStdout } from '../options/target.ts';
 import { RULE_KEYS } from './hosts.ts';
 
@@ -44,11 +53,22 @@ export function configOptions(): ReadonlyMap<string, ConfigOption> {
   return known;
 }
 
+const ruleOnly = (flags: string, text: string, form: ValueForm, parse: (text: string) => number): ConfigOption => {
+  const option = new Option(flags, text).argParser(parse);
+  return { key: option.name(), attribute: option.attributeName() as keyof CreateOptions, form, option };
+};
+
+/** The limits that only rules have. */
+const RULE_ONLY = [
+  ruleOnly('--min-piece-length <size>', 'the shortest piece length', 'size', parseMaxPieceLength),
+  ruleOnly('--max-path-length <n>', 'the most characters of a path with the name of the torrent', 'count', parseCount),
+];
+
 /** The options that a rule of a host can set. Its versions are those that the tracker takes: one, or a list. */
 export function ruleOptions(): ReadonlyMap<string, ConfigOption> {
   return new Map(
     RULE_KEYS.map((key) => {
-      const known = configOptions().get(key) as ConfigOption;
+      const known = configOptions().get(key) ?? (RULE_ONLY.find((own) => own.key === key) as ConfigOption);
       if (key === 'source') return [key, { ...known, form: 'text' }];
       if (key !== 'torrent-version') return [key, known];
       return [key, { ...known, form: 'list', option: new Option('--torrent-version <v>').argParser(collectVersion) }];

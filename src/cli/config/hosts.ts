@@ -1,17 +1,23 @@
 /** Rules of tracker hosts: which rules a torrent has by its trackers, and the findings for a torrent that breaks them. */
 import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
+import { shown } from '../../errors/errors.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exactBytes } from '../../text/format.ts';
 import { hostKeysOf } from '../../text/urls.ts';
 import type { CreateOptions } from '../create/options.ts';
+import { lengthBySize } from '../options/option-values.ts';
 
-/** The keys of a rule: each is an option of `create`. */
-export const RULE_KEYS = ['torrent-version', 'private', 'source', 'max-piece-length', 'max-torrent-size'] as const;
+/** The keys of a rule: options of `create`, and limits that only rules have. */
+export const RULE_KEYS = [
+  ...(['torrent-version', 'private', 'source', 'piece-lengths', 'min-piece-length', 'max-piece-length'] as const),
+  ...(['max-torrent-size', 'max-path-length'] as const),
+];
 
 /** The options that rules set. */
 export interface RuleOptions
-  extends Partial<Pick<CreateOptions, 'private' | 'source' | 'maxPieceLength' | 'maxTorrentSize'>> {
+  extends Partial<Pick<CreateOptions, 'private' | 'source' | 'pieceLengths' | 'minPieceLength' | 'maxPieceLength'>>,
+    Partial<Pick<CreateOptions, 'maxTorrentSize' | 'maxPathLength'>> {
   /** The versions that the tracker takes, the preferred one first. */
   torrentVersion?: TorrentVersion[];
 }
@@ -35,20 +41,21 @@ export function rulesOf(
   return [...keys].flatMap((key) => hosts.get(key) ?? []);
 }
 
-/** Joins rules: one that asks for a private torrent wins; the first source, the lowest limits and the versions that all take count. */
+/** Joins rules: one that asks for a private torrent wins; the first source and piece lengths, the strictest limits and the versions that all take count. */
 export function jointRule(rules: readonly TrackerRule[]): { options: RuleOptions; from: Map<string, TrackerRule> } {
   const options: Record<string, unknown> = {};
   const from = new Map<string, TrackerRule>();
   for (const rule of rules) {
     for (const [key, value] of Object.entries(rule.options)) {
       const before = options[key];
-      if (Array.isArray(before)) {
+      if (key === 'torrentVersion' && Array.isArray(before)) {
         const common = before.filter((one) => (value as unknown[]).includes(one));
         // Without a version that all take, the findings tell which rule is broken.
         if (common.length > 0) options[key] = common;
         continue;
       }
-      const wins = before === undefined || value === true || (typeof value === 'number' && value < (before as number));
+      const [a, b] = key === 'minPieceLength' ? [before, value] : [value, before];
+      const wins = before === undefined || value === true || (typeof value === 'number' && Number(a) < Number(b));
       if (!wins) continue;
       options[key] = value;
       from.set(key, rule);
@@ -65,11 +72,28 @@ interface RuledFields {
   keepInfohash?: boolean;
 }
 
+/** The facts of a torrent that rules are about. */
+export interface RuledPlan extends Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'totalSize' | 'findings'> {
+  /** The path of the most characters, with the name of the torrent; only needed for rules about it. */
+  longestPath?: string | undefined;
+}
+
+/** The longer one of two paths. */
+export const longer = (a: string, b: string): string => (b.length > a.length ? b : a);
+
+/** Limits in bytes, and the findings for torrents that break them. */
+const LIMITS = [
+  ['pieceLengths', (own, limit) => own !== limit, 'wants pieces of LIMIT for this size, but these have OWN'],
+  ['minPieceLength', (own, limit) => own < limit, 'allows pieces of at least LIMIT, but these have OWN'],
+  ['maxPieceLength', (own, limit) => own > limit, 'allows pieces of at most LIMIT, but these have OWN'],
+  ['maxTorrentSize', (own, limit) => own > limit, 'allows torrent files of at most LIMIT, but this one has about OWN'],
+] as const satisfies readonly [keyof RuleOptions, (own: number, limit: number) => boolean, string][];
+
 /** The findings for a torrent that breaks the rules of its trackers' hosts. */
 export function ruleFindings(
   rules: readonly TrackerRule[],
   { torrentVersion: version, private: isPrivate, source, keepInfohash = false }: RuledFields,
-  { pieceLength, torrentSize, findings: others }: Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'findings'>,
+  { pieceLength, torrentSize, totalSize, longestPath = '', findings: others }: RuledPlan,
 ): Finding[] {
   const findings: Finding[] = [];
   for (const { host, options: rule, places } of rules) {
@@ -90,16 +114,18 @@ export function ruleFindings(
       const own = source ? `not ${JSON.stringify(source)}` : 'but this one has none';
       add('source', 'warning', `wants ${wanted}, ${own}`);
     }
+    const { maxPathLength: most = Number.POSITIVE_INFINITY, pieceLengths = [] } = rule;
+    const paths = `paths of at most ${most} characters, but the longest one has ${longestPath.length}`;
+    if (longestPath.length > most) add('maxPathLength', 'error', `allows ${paths}: ${shown(longestPath)}`);
     // The error of the chooser tells of limits that no piece length can keep.
     if (others.some(({ code }) => code === 'ERR_PIECE_LENGTH')) continue;
-    const { maxPieceLength: longest, maxTorrentSize: largest } = rule;
-    if (longest !== undefined && pieceLength !== null && pieceLength > longest) {
-      const own = exactBytes(pieceLength);
-      add('maxPieceLength', 'error', `allows pieces of at most ${exactBytes(longest)}, but these have ${own}`);
-    }
-    if (largest !== undefined && torrentSize !== null && torrentSize > largest) {
-      const [own, most] = [exactBytes(torrentSize), exactBytes(largest)];
-      add('maxTorrentSize', 'error', `allows torrent files of at most ${most}, but this one has about ${own}`);
+    for (const [key, isBroken, text] of LIMITS) {
+      const own = key === 'maxTorrentSize' ? torrentSize : pieceLength;
+      // Two trackers may want different lengths.
+      const severity = key === 'pieceLengths' ? 'warning' : 'error';
+      const limit = key === 'pieceLengths' ? lengthBySize(pieceLengths, totalSize ?? Number.NaN) : rule[key];
+      if (typeof limit === 'number' && own !== null && isBroken(own, limit))
+        add(key, severity, text.replace('LIMIT', exactBytes(limit)).replace('OWN', exactBytes(own)));
     }
   }
   return findings;

@@ -173,10 +173,10 @@ function replacedBy(own: Options, below: Options): (keyof CreateOptions)[] {
     if (own[other] !== undefined) replaced.push(one);
   }
   if (pieceLengths) replaced.push('targetPieces');
-  const isTooLong =
-    typeof below.pieceLength === 'number' && below.pieceLength > (maxPieceLength ?? Number.POSITIVE_INFINITY);
+  const before = typeof below.pieceLength === 'number' ? below.pieceLength : Number.NaN;
+  const isOutside = before > (maxPieceLength ?? before) || before < (own.minPieceLength ?? before);
   const isLimited = targetPieces !== undefined || maxTorrentSize !== undefined;
-  if (isTooLong || isLimited) replaced.push('pieceLength');
+  if (isOutside || isLimited) replaced.push('pieceLength');
   if (isLimited) replaced.push('pieceLengths');
   if (own.cache === false) replaced.push('cacheDir');
   return replaced;

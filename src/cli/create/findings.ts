@@ -8,6 +8,7 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument, nearest } from '../../errors/guard.ts';
 import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
+import type { RuledPlan } from '../config/hosts.ts';
 import { appended } from '../options/option-values.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { colorsFor, stderr } from '../terminal/output.ts';
@@ -32,7 +33,7 @@ export function collectCode(code: string, before: string[] = []): string[] {
 }
 
 /** All findings of a plan and the `own` ones of the command. `--strict` makes each warning an error, unless its code is allowed. */
-export function gradeFindings(plan: PlanReport, own: readonly Finding[], options: CreateOptions): Finding[] {
+export function gradeFindings(plan: RuledPlan, own: readonly Finding[], options: CreateOptions): Finding[] {
   const ofLink = options.magnet || options.linkFile !== undefined ? magnetFindings(options.private) : [];
   return graded([...plan.findings, ...own, ...ofLink, ...(options.ruleFindings?.(plan) ?? [])], options);
 }

@@ -1,8 +1,8 @@
 /** The options of `metainfo create`: their declarations and their types. */
 import { type Command, Option } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
-import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
+import type { RuledPlan } from '../config/hosts.ts';
 import { type ContentOptions, contentOptions } from '../options/content.ts';
 import { DESCRIPTION, type KeyValues, keyOptions, PEERS } from '../options/key-options.ts';
 import * as values from '../options/option-values.ts';
@@ -44,8 +44,11 @@ export interface CreateOptions
   resume?: boolean;
   verbose?: boolean;
   preset?: string;
+  /** Limits that only the rules of hosts have. */
+  minPieceLength?: number;
+  maxPathLength?: number;
   /** The findings for a plan that breaks the rules of its trackers' hosts, from the configuration file. */
-  ruleFindings?: (plan: PlanReport) => Finding[];
+  ruleFindings?: (plan: RuledPlan) => Finding[];
   /** The options that come from the configuration file, and their places there. They apply where they fit. */
   fromConfig?: ReadonlyMap<keyof CreateOptions, string>;
   /** The options whose patterns have chosen entries of `--each`, so they need not match anything in each torrent. */

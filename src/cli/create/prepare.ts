@@ -12,16 +12,17 @@ import { exists } from '../../disk/write-file.ts';
 import { MetainfoError, shown } from '../../errors/errors.ts';
 import { type Checked, invalidArgument } from '../../errors/guard.ts';
 import { systemPath } from '../../hash/system-path.ts';
-import { powerOfTwoWithin } from '../../layout/piece-length.ts';
+import { choosePieceLength, powerOfTwoWithin } from '../../layout/piece-length.ts';
 import { unsafeComponent } from '../../layout/safe-path.ts';
 import { INFO, TORRENT } from '../../model/codec.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { IN_INFO } from '../../model/keys.ts';
 import { sourceFiles } from '../../sources/sources.ts';
 import { ENTROPY_KEY, entropyText } from '../../text/entropy.ts';
+import { longer, type RuledPlan } from '../config/hosts.ts';
 import { countingFilter, policiesOf, type UnmatchedGlob } from '../options/content.ts';
 import { FIELD_OF_OPTION } from '../options/key-options.ts';
-import { cacheFolders, type ExtraKey } from '../options/option-values.ts';
+import { cacheFolders, type ExtraKey, lengthBySize } from '../options/option-values.ts';
 import { filledOutput } from '../options/output-template.ts';
 import { rootAndPaths } from '../options/roots.ts';
 import { isFolder, isStdout, makesFolder, outputToSkip, realFile, requireWritable } from '../options/target.ts';
@@ -70,13 +71,14 @@ export async function prepare(
   // URLs that a draft refuses are findings of a report, beside all others.
   const unchecked = purpose === 'report' && { check: () => {} };
   const renamed = await renamedFile(paths, options);
-  const { fields, findings, web } = await draftOf(paths, options, { output: outputPath, signal, ...unchecked });
+  const given = { output: outputPath, signal, ...unchecked };
+  const { fields, findings, web, longestPath } = await draftOf(paths, options, given);
   return {
     target,
     fields,
     settings: { ...settingsOf(options), outputPath, signal },
     web,
-    findingsOf: (plan) => gradeFindings(plan, [...problems, ...findings(), ...renamed], options),
+    findingsOf: (plan) => gradeFindings({ ...plan, longestPath }, [...problems, ...findings(), ...renamed], options),
     explained: (problem) => explained(problem, options),
   };
 }
@@ -179,6 +181,7 @@ interface CommandDraft {
   findings: () => Finding[];
   /** The web object that is read; null for anything else. */
   web: WebObject | null;
+  longestPath: RuledPlan['longestPath'];
 }
 
 /** How {@link draftOf} makes a draft. */
@@ -208,8 +211,9 @@ async function draftOf(
     return !(options.fromConfig?.has(name) || options.matched?.has(name));
   };
   const content = { ...policiesOf(options), ...roots, ...filter };
-  const fields = { ...fieldsOf(options), ...content, ...(await lengthBySize(content, options, rest.signal)) };
-  return { fields, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null };
+  const { length, longestPath } = await listed(content, options, rest.signal);
+  const fields = { ...fieldsOf(options), ...content, ...length };
+  return { fields, findings: () => unmatched().filter(isOwn).map(unmatchedPattern), web: null, longestPath };
 }
 
 async function foreignDraft(
@@ -223,29 +227,37 @@ async function foreignDraft(
   const webseeds = [...new Set([...(webseed === null ? [] : [webseed]), ...(options.webseed ?? [])])];
   const urlList = webseeds.length > 0 ? webseeds : undefined;
   const content = { info: { name: input.name }, sources: [source] };
-  const fields = { ...named, urlList, sources: [source], ...(await lengthBySize(content, options, signal)) };
-  return { fields, findings: () => findings, web };
+  const { length, longestPath } = await listed(content, options, signal);
+  const fields = { ...named, urlList, sources: [source], ...length };
+  return { fields, findings: () => findings, web, longestPath };
 }
 
 /**
- * The piece length that `--piece-lengths` gives, as a field. The files are listed for it, and once more by the creation, which reports
- * every problem.
+ * The piece length that `--piece-lengths` or the rules of hosts give, as a field, and the longest path. The files are listed for it, and
+ * once more by the creation, which reports every problem.
  *
  * @param content The fields that give the content.
  */
-async function lengthBySize(
-  content: TorrentCreateFields,
-  { pieceLength, pieceLengths, maxPieceLength = Number.POSITIVE_INFINITY, torrentVersion: version }: CreateOptions,
-  signal: AbortSignal | undefined,
-): Promise<Pick<TorrentCreateFields, 'pieceLength'>> {
-  if (!pieceLengths || pieceLength !== 'auto') return {};
+async function listed(content: TorrentCreateFields, options: CreateOptions, signal: AbortSignal | undefined) {
+  const { pieceLengths = [], minPieceLength = 1, maxPieceLength = Number.POSITIVE_INFINITY } = options;
+  const { pieceLength, targetPieces, maxPathLength, torrentVersion: version, name } = options;
+  const choosesLength = pieceLength === 'auto' && (pieceLengths.length > 0 || minPieceLength > 1);
+  if (!choosesLength && maxPathLength === undefined) return {};
   const draft = new TorrentCreate(content);
   const sources = sourceFiles(draft.fields.sources ?? []);
   const { layout } = await tryLayOut(draft, { version, sources, signal });
-  if (layout && !hasAllSizes(layout)) return {};
-  const totalSize = layout?.files.totalLength ?? 0;
-  const [, length = 'auto'] = pieceLengths.find(([size]) => totalSize <= size) ?? [];
-  return length === 'auto' ? {} : { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) };
+  if (!layout) return {};
+  const ofFile = (path: readonly string[]) => [name ?? layout.name, ...(layout.isSingleFile ? [] : path)].join('/');
+  const longestPath =
+    maxPathLength === undefined ? undefined : layout.files.map(({ path }) => ofFile(path)).reduce(longer, '');
+  if (!choosesLength || !hasAllSizes(layout)) return { longestPath };
+  const { totalLength } = layout.files;
+  const bySize = lengthBySize(pieceLengths, totalLength);
+  const automatic = choosePieceLength(totalLength);
+  const least = 2 ** Math.ceil(Math.log2(minPieceLength));
+  if (bySize === 'auto' && (automatic >= least || targetPieces !== undefined)) return { longestPath };
+  const length = Math.max(bySize === 'auto' ? automatic : bySize, least);
+  return { longestPath, length: { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) } };
 }
 
 function unmatchedPattern({ option, glob, otherCase }: UnmatchedGlob): Finding {

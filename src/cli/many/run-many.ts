@@ -139,7 +139,8 @@ export async function runMany<Job, Status extends string>(
     for (const [job, index] of cancelled.sort(([, a], [, b]) => a - b)) await writeEvent('cancelled', job, index);
   } finally {
     progress.stop();
-    await summarize({ jobs: count ?? taken, counts, notOk, bytes: progress.bytes, seconds: process.uptime() - started });
+    const seconds = process.uptime() - started;
+    await summarize({ jobs: count ?? taken, counts, notOk, bytes: progress.bytes, seconds });
   }
   if (signal.aborted && cacheOf(options) && !json) await writeLines([goOn], stderr);
 }

@@ -55,7 +55,11 @@ export function parsePieceLengths(text: string): LengthsBySize {
   return twice ? refuse(`Expected one piece length for content of ${exactBytes(twice[0])}.`) : lengths;
 }
 
-/** Parses the longest piece length: as {@link parsePieceLength}, but any size of at least 16 KiB. */
+/** The piece length that a list gives for content of so many bytes. */
+export const lengthBySize = (lengths: LengthsBySize, totalSize: number): number | 'auto' =>
+  lengths.find(([size]) => totalSize <= size)?.[1] ?? 'auto';
+
+/** Parses the longest or shortest piece length: as {@link parsePieceLength}, but any size of at least 16 KiB. */
 export function parseMaxPieceLength(text: string): number {
   const bytes = powerFrom(text) ?? parseSize(text);
   return bytes >= BLOCK_SIZE ? bytes : refuse('Expected at least 16KiB.');

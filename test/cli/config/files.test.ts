@@ -18,7 +18,7 @@ const BROKEN: Record<string, [toml: string | Uint8Array, problems: RegExp[]]> = 
       /:3: create\.piece_length: unknown key: did you mean piece-length\?/,
       /:4: create\.nonsense: unknown key/,
       /:5: preset: unknown key: did you mean presets\?/,
-      /:7: hosts\."a\.example"\.comment: unknown key: expected one of torrent-version, private, source, max-piece-length, max-torrent-size/,
+      /:7: hosts\."a\.example"\.comment: unknown key: expected one of torrent-version, private, source, piece-lengths, min-piece-length, max-piece-length, max-torrent-size, max-path-length/,
     ],
   ],
   'wrong types': [

@@ -307,6 +307,74 @@ source = "A"`;
     assert.match(failed.stderr, place);
   });
 
+  it('give piece lengths by the size of the content, and a shortest one', async (t) => {
+    const run = await folderWith(
+      t,
+      `[create]
+tracker = "udp://a.example:1/x"
+piece-length = "16KiB"
+[hosts."a.example"]
+min-piece-length = "32KiB"
+piece-lengths = { "20004 B" = "32KiB", "20005 B" = "64KiB", "1GiB" = "auto" }
+[hosts."b.example"]
+min-piece-length = "100KiB"
+piece-lengths = "1MiB=32KiB"`,
+    );
+    const first = await plan(run);
+    assert.deepEqual([first.pieceLength, first.rules], [65_536, []]);
+    await writeFile(path.join(run.cwd, 'album', 'c'), 'x');
+    const auto = await plan(run);
+    assert.deepEqual([auto.pieceLength, auto.rules], [32_768, []]);
+    await rm(path.join(run.cwd, 'album', 'c'));
+    const other = await plan(run, '-l', '32KiB');
+    assert.deepEqual([other.code, other.rules.map(({ severity }) => severity)], [0, ['warning']]);
+    assert.match(
+      other.rules[0]?.message ?? '',
+      /^a\.example wants pieces of 64 KiB for this size, but these have 32 KiB /,
+    );
+    assert.equal((await plan(run, '-l', '32KiB', '--strict')).code, 1);
+
+    const shortest = await plan(run, '-t', 'udp://b.example:1/x');
+    assert.deepEqual([shortest.pieceLength, shortest.rules.length], [131_072, 1], 'the shortest length comes first');
+    const tooShort = await plan(run, '-t', 'udp://b.example:1/x', '-l', '64KiB');
+    assert.equal(tooShort.code, 1);
+    assert.match(
+      tooShort.rules[0]?.message ?? '',
+      /^b\.example allows pieces of at least 100 KiB, but these have 64 KiB /,
+    );
+    const { code, stderr } = await create(run, '-t', 'udp://b.example:1/x');
+    assert.equal(code, 0, stderr);
+    assert.equal((await read(run.cwd, 'album.torrent')).info.pieceLength, 131_072);
+    const edited = await metainfo(['edit', 'album.torrent', '--add-tracker', 'udp://a.example:1/x'], run);
+    assert.match(edited.stderr, /^warning: a\.example wants pieces of 64 KiB for this size, but these have 128 KiB /);
+  });
+
+  it('limit the characters of paths, with the name of the torrent', async (t) => {
+    const toml = (most: number) => `[hosts."a.example"]\nmax-path-length = ${most}\n`;
+    const run = await folderWith(t, toml(13));
+    const tracker = ['-t', 'udp://a.example:1/x'];
+    assert.deepEqual((await plan(run, ...tracker)).rules, [], 'album/b/c.nfo');
+    assert.equal((await metainfo(['plan', 'album/a.txt', ...tracker, '--name', '1234567890abc'], run)).code, 0);
+    assert.equal((await create(run, '-q')).code, 0);
+    await writeFile(configOf(run), toml(12));
+    const { code, rules } = await plan(run, ...tracker, '--force');
+    const message =
+      'a.example allows paths of at most 12 characters, but the longest one has 13: "album/b/c.nfo" (the rule is in';
+    assert.equal(code, 1);
+    assert.ok(rules[0]?.message.startsWith(message), rules[0]?.message);
+    assert.deepEqual((await plan(run, ...tracker, '--name', 'x', '--force')).rules, []);
+    const file = await metainfo(['plan', 'album/a.txt', ...tracker, '--name', '1234567890abc'], run);
+    assert.match(file.stdout, /but the longest one has 13: "1234567890abc"/);
+    const edit = ['edit', 'album.torrent', '--add-tracker', 'udp://a.example:1/x', '--strict'];
+    const edited = await metainfo(edit, run);
+    assert.equal(edited.code, 1);
+    assert.ok(edited.stderr.startsWith(`error: ${message}`), edited.stderr);
+    await writeFile(configOf(run), toml(13));
+    assert.equal((await metainfo(edit, run)).code, 0);
+    await writeFile(configOf(run), toml(0));
+    assert.match((await create(run)).stderr, /max-path-length: Expected a whole number of at least 1/);
+  });
+
   it('want no source tag if theirs is empty', async (t) => {
     const run = await folderWith(t, '[hosts."a.example"]\nsource = ""\nprivate = false');
     const tracker = ['-t', 'udp://a.example:1/x'];
