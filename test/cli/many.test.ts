@@ -58,6 +58,53 @@ describe('metainfo create --each', () => {
     }
   });
 
+  it('only plans with --dry-run, as plan --each does: a line each, every finding, and a summary', async (t) => {
+    const cwd = await library(t);
+    await writeTree(cwd, { 'lib/album3/con': 1, 'lib/empty/x': 0 });
+    await metainfo(['create', 'lib/album5', '-o', 'out/album5.torrent', '-k', 'v1'], { cwd });
+    const before = await entries(path.join(cwd, 'out'));
+    const args = ['lib', '-o', 'out', '-k', 'v1'];
+    const { code, stdout } = await metainfo(['create', '--each', ...args, '--dry-run'], { cwd });
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /^out\/film\.mkv\.torrent: v1, 1 file, 48\.8 KiB, 4 pieces of 16 KiB, torrent of about \d+ B$/m,
+    );
+    assert.match(stdout, /^out\/album3\.torrent: v1, 2 files, .*\nwarning: .*\[windows_name\]$/m);
+    assert.match(stdout, /^out\/album5\.torrent: .*\nerror: .*\[ERR_OUTPUT_EXISTS\]$/m);
+    assert.match(stdout, /^out\/empty\.torrent: .*\nerror: .*\[ERR_NO_DATA\]$/m);
+    const counts = ['1 with ERR_OUTPUT_EXISTS', '1 with windows_name', '1 with ERR_NO_DATA'];
+    const summary = stdout.trimEnd().split('\n').at(-1) ?? '';
+    assert.match(summary, /^20 torrents to make, 2 failed: \d+\.\d KiB, 1 with /);
+    assert.deepEqual(summary.split(', ').slice(2).sort(), counts.sort());
+    assert.deepEqual(await entries(path.join(cwd, 'out')), before);
+    const resumed = await metainfo(['create', '--each', ...args, '--dry-run', '--resume', '-q'], { cwd });
+    assert.deepEqual(
+      resumed.stdout.match(/^out\S+/gm)?.sort(),
+      ['out/album3.torrent:', 'out/empty.torrent:'],
+      'quiet: only findings',
+    );
+
+    const planned = await metainfo(['plan', '--each', ...args, '--json'], { cwd });
+    assert.equal(planned.code, 1);
+    const events = eventsOf(planned.stdout);
+    const alone = await metainfo(['plan', 'lib/album3', '-o', 'out/', '-k', 'v1', '--json'], { cwd });
+    const known = ({ seconds: _, bytesPerSecond: __, event: ___, job: ____, ...rest }: Record<string, unknown>) => rest;
+    const own = events.find(({ path: place }) => place === 'lib/album3');
+    assert.deepEqual(known(own as never), known(JSON.parse(alone.stdout)));
+    const failed = events.filter(({ event }) => event === 'failed').map(({ torrent }) => torrent);
+    assert.deepEqual(failed.sort(), ['out/album5.torrent', 'out/empty.torrent']);
+    const { done, failed: count } = events.at(-1) as Event;
+    assert.deepEqual([events.length, done, count], [23, 20, 2]);
+    assert.equal((await metainfo(['create', '--each', 'lib', '-o', 'new', '--dry-run', '-q'], { cwd })).code, 1);
+    await assert.rejects(entries(path.join(cwd, 'new')), { code: 'ENOENT' }, 'no folder is made');
+    const jobs = '{"path":"lib/album1"}\nnonsense\n';
+    const list = await metainfo(['create', '--batch', '-', '--dry-run'], { cwd, input: jobs });
+    assert.match(list.stdout, /^album1\.torrent: hybrid, .*\n1 torrent to make, 1 failed: 1001 B\n$/);
+    const parts = await metainfo(['plan', '--each', 'lib', '--part-size', '1MiB'], { cwd });
+    assert.equal(parts.code, 2);
+  });
+
   it('plans a large job again that had to wait for others', { skip: shimMissing() }, async (t) => {
     const cwd = await temporaryFolder(t);
     await writeTree(cwd, { 'out/keep': 1, 'work/keep': 1 });

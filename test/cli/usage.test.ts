@@ -45,7 +45,7 @@ describe('a mistake', () => {
         cwd,
         ['create', '--batch', 'jobs.yaml'],
         2,
-        /it is YAML: convert it with yq -o json \. jobs\.yaml \| metainfo create --batch -/,
+        /it is YAML: convert it to JSON with yq and jq, as docs\/guides\/switching\.md shows\. /,
       );
     }
     for (const value of [false, [], null, 'x']) {

@@ -82,7 +82,7 @@ export function addCreate(program: Command): void {
 function requirePaths(
   command: Command,
   paths: readonly string[],
-  { each, batch, jobs, resume, dryRun, reuse, reuseVerify }: CreateOptions,
+  { each, batch, jobs, resume, reuse, reuseVerify }: CreateOptions,
 ) {
   const isMany = each || batch !== undefined;
   const problem =
@@ -90,9 +90,8 @@ function requirePaths(
       ? paths.length === 0 && "missing required argument 'path'"
       : paths.length > 0 && 'the list of --batch names the paths: omit all others';
   const lonely = !isMany && (jobs !== undefined || resume) && '--jobs and --resume need --each or --batch';
-  const dry = isMany && dryRun && '--dry-run plans one torrent: omit --each and --batch';
   const unused = !isMany && reuseVerify && !reuse && '--reuse-verify needs --reuse';
-  const message = problem || lonely || dry || unused;
+  const message = problem || lonely || unused;
   if (message) command.error(`error: ${message}`, { exitCode: USAGE, code: 'metainfo.usage' });
 }
 

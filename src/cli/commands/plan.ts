@@ -1,5 +1,5 @@
 /** `metainfo plan`: tells everything about a torrent that is known before its content is read. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import { configFileOptions } from '../config/load.ts';
 import { readCommandLine } from '../config/resolve-options.ts';
@@ -43,6 +43,10 @@ export function addPlan(program: Command): void {
   const output = command.options.find(({ long }) => long === '--output');
   if (output) output.description = 'the torrent file that create would write; with --part-size, the plan';
   configFileOptions(command)
+    .optionsGroup('Many torrents:')
+    .addOption(
+      new Option('--each', 'plan a torrent for every entry of the given folders').conflicts(['partSize', 'name']),
+    )
     .optionsGroup('Other machines:')
     .option(
       '--part-size <size>',
@@ -52,7 +56,7 @@ export function addPlan(program: Command): void {
     .option('--workers <n>', 'with --part-size auto: about how many workers hash at once (default: 256)', parseCount)
     .optionsGroup('Output:')
     .helpOption('-h, --help', 'display help for command');
-  shortHelp(command, { common: [...COMMON, 'part-size'], examples: EXAMPLES, more: MORE }).action(
+  shortHelp(command, { common: [...COMMON, 'each', 'part-size'], examples: EXAMPLES, more: MORE }).action(
     async (paths: string[], { partSize, workers }: PartOptions) => {
       // Not interruptible: a configuration file can be a pipe without a writer.
       const optionsFor = await readCommandLine(command);
@@ -62,6 +66,10 @@ export function addPlan(program: Command): void {
           throw invalidArgument('--workers chooses the part size: give --part-size auto, or omit --workers');
         if (partSize !== undefined && options.reuse && !options.fromConfig?.has('reuse'))
           throw invalidArgument('--reuse does not work with --part-size: omit one of them');
+        if (options.each) {
+          const { createMany } = await import('../many/create-many.ts');
+          return createMany(paths, (...given) => ({ ...optionsFor(...given), dryRun: true }), signal);
+        }
         if (partSize === undefined) return showPlan(paths, options, signal);
         const { planInParts } = await import('../parts/plan-in-parts.ts');
         // The output of a configuration is for torrents.

@@ -20,21 +20,8 @@ import { type Verified, type VerifyOptions, verifiedJson, verifiedLines, verifyC
 
 /** The options that `--help` shows without `--all`. */
 const COMMON = [
-  ...[
-    'quiet',
-    'json',
-    'torrent-version',
-    'files',
-    'fast',
-    'find',
-    'link',
-    'rename',
-    'resume-data',
-    'output',
-    'save-path',
-    'force',
-  ],
-  ...['each', 'from-file', 'content', 'threads', 'strict', 'compat'],
+  ...['quiet', 'json', 'torrent-version', 'files', 'fast', 'find', 'link', 'rename', 'resume-data', 'output', 'force'],
+  ...['save-path', 'each', 'from-file', 'content', 'threads', 'strict', 'compat'],
 ];
 
 const EXAMPLES = `

@@ -53,22 +53,19 @@ export function configOptions(): ReadonlyMap<string, ConfigOption> {
   return known;
 }
 
-const ruleOnly = (flags: string, text: string, form: ValueForm, parse: (text: string) => number): ConfigOption => {
-  const option = new Option(flags, text).argParser(parse);
-  return { key: option.name(), attribute: option.attributeName() as keyof CreateOptions, form, option };
-};
-
 /** The limits that only rules have. */
-const RULE_ONLY = [
-  ruleOnly('--min-piece-length <size>', 'the shortest piece length', 'size', parseMaxPieceLength),
-  ruleOnly('--max-path-length <n>', 'the most characters of a path with the name of the torrent', 'count', parseCount),
-];
+const ruleOnly = () =>
+  declarations(
+    new Command()
+      .option('--min-piece-length <size>', 'the shortest piece length', parseMaxPieceLength)
+      .option('--max-path-length <n>', 'the most characters of a path with the name of the torrent', parseCount),
+  );
 
 /** The options that a rule of a host can set. Its versions are those that the tracker takes: one, or a list. */
 export function ruleOptions(): ReadonlyMap<string, ConfigOption> {
   return new Map(
     RULE_KEYS.map((key) => {
-      const known = configOptions().get(key) ?? (RULE_ONLY.find((own) => own.key === key) as ConfigOption);
+      const known = configOptions().get(key) ?? (ruleOnly().find((own) => own.key === key) as ConfigOption);
       if (key === 'source') return [key, { ...known, form: 'text' }];
       if (key !== 'torrent-version') return [key, known];
       return [key, { ...known, form: 'list', option: new Option('--torrent-version <v>').argParser(collectVersion) }];

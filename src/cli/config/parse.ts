@@ -53,6 +53,10 @@ export function parseConfig(bytes: Uint8Array, file: string): Configuration {
   return configuration;
 }
 
+/** The advice for files that are YAML, as mkbrr has them. */
+export const yqAdvice = (format: 'JSON' | 'TOML'): string =>
+  `convert it to ${format} with yq and jq, as docs/guides/switching.md shows`;
+
 function textOf(bytes: Uint8Array, file: string): string {
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
   const lines = Buffer.from(bytes).toString('latin1').split('\n');
@@ -68,7 +72,8 @@ function parsed(toml: string, file: string): ReturnType<typeof parseToml> {
       throw configError(file, [{ line: 1, text: 'this is not valid TOML: values are nested too deeply' }]);
     if (!(error instanceof ParseError)) throw error;
     const { lineNumber: line, column, message } = error;
-    throw configError(file, [{ line, column: column + 1, text: `this is not valid TOML: ${message}` }]);
+    const text = /\.ya?ml$/i.test(file) ? `this is YAML: ${yqAdvice('TOML')}` : `this is not valid TOML: ${message}`;
+    throw configError(file, [{ line, column: column + 1, text }]);
   }
 }
 

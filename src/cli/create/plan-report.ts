@@ -14,19 +14,22 @@ import { prepare } from './prepare.ts';
 import { reuseOf } from './run-create.ts';
 import { contentPathOf, skippedText } from './summary.ts';
 
-/** Plans a creation without reading content or writing anything, and prints the plan. The exit code is 1 if a finding is an error. */
-export async function showPlan(paths: readonly string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
+/** Plans a creation without reading content or writing anything. Gives the plan, also for `--json`, and whether it has no errors. */
+export async function planFor(paths: readonly string[], options: CreateOptions, signal: AbortSignal) {
   const { target, fields, settings, web, ...prepared } = await prepare(paths, options, { purpose: 'report', signal });
   const planned = await TorrentCreate.plan(fields, { ...settings, ...reuseOf(options) });
   for (const finding of planned.findings) prepared.explained(finding);
   const plan = { ...planned, findings: prepared.findingsOf(planned) };
-  if (plan.findings.some(({ severity }) => severity === 'error')) host().exitCode = FAILED;
-  if (options.json) {
-    const findings = plan.findings.map(toPlain);
-    const place = { torrent: target, path: contentPathOf(paths) };
-    await writeLines([printableJson({ ...place, ...web, ...plan, infohash: null, findings })]);
-    return;
-  }
+  const place = { torrent: target, path: contentPathOf(paths) };
+  const json = { ...place, ...web, ...plan, infohash: null, findings: plan.findings.map(toPlain) };
+  return { target, plan, json, ok: plan.findings.every(({ severity }) => severity !== 'error') };
+}
+
+/** Prints the plan of a creation. The exit code is 1 if a finding is an error. */
+export async function showPlan(paths: readonly string[], options: CreateOptions, signal: AbortSignal): Promise<void> {
+  const { target, plan, json, ok } = await planFor(paths, options, signal);
+  if (!ok) host().exitCode = FAILED;
+  if (options.json) return writeLines([printableJson(json)]);
   const leftOut = options.verbose ? plan.leftOut.map((path) => `left out       ${printable(path)}`) : [];
   // The plan is the result of the command: only its own command line silences it.
   const isQuiet = options.quiet && !options.fromConfig?.has('quiet');

@@ -12,16 +12,17 @@ import { printable } from '../../text/printable.ts';
 import type { OptionsFor } from '../config/resolve-options.ts';
 import { findingLines } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
+import { planFor } from '../create/plan-report.ts';
 import { runCreate } from '../create/run-create.ts';
 import { contentPathOf, differentLines, hashesText, summaryJson } from '../create/summary.ts';
 import { hashesKept } from '../terminal/advice.ts';
-import { printableJson, stderr, writeLines } from '../terminal/output.ts';
+import { printableJson, stderr, stdout, writeLines } from '../terminal/output.ts';
 import { jobsOfFile } from './jobs-of-file.ts';
 import { type CreateJob, jobsOfFolders, type ListedJob, nameOfJob } from './jobs-of-folders.ts';
 import { countsText, type JobResult, type JobWatch, LARGE_JOBS, rateText, runMany } from './run-many.ts';
 import { AHEAD_NOTE, isAhead, upToDateOutput } from './up-to-date.ts';
 
-type Status = 'done' | 'skipped';
+type Status = 'done' | 'skipped' | 'failed';
 
 /** Makes a torrent of each entry of some folders, or of each job of a list. */
 export async function createMany(
@@ -30,7 +31,7 @@ export async function createMany(
   signal: AbortSignal,
 ): Promise<void> {
   const options = optionsFor([]);
-  const { batch, resume, json, quiet } = options;
+  const { batch, resume, json, quiet, dryRun } = options;
   const list =
     batch === undefined ? await jobsOfFolders(folders, options) : await jobsOfFile(batch, optionsFor, signal);
   const large = new Limiter(options.jobs ?? LARGE_JOBS);
@@ -38,6 +39,7 @@ export async function createMany(
   for (const file of options.reuse ?? []) await stat(file).catch(throwSystemError(file, 'read'));
   let bytes = 0;
   const reused = { files: 0, bytes: 0 };
+  const plansByCode = new Map<string, number>();
   await runMany<ListedJob, Status>(
     list,
     {
@@ -52,6 +54,12 @@ export async function createMany(
         if ('error' in job) throw job.error;
         const old = resume ? await upToDateOutput(job, signal) : null;
         if (old) return skipped(job, old.magnet(), (await isAhead(old, job.target)) ? AHEAD_NOTE : null, options);
+        if (dryRun) {
+          const planned = await plan(job, options, signal);
+          bytes += planned.totalSize;
+          for (const code of planned.codes) plansByCode.set(code, (plansByCode.get(code) ?? 0) + 1);
+          return planned.result;
+        }
         const slot = new Slot(large, signal);
         await watch.onStart();
         const attempt = () => create(job, options, { ...watch, slot, signal });
@@ -72,8 +80,10 @@ export async function createMany(
       summarize: async ({ jobs, counts, seconds }) => {
         const { done, skipped, failed } = counts;
         const rest = { skipped, failed, 'not started or cancelled': jobs - done - skipped - failed };
+        const found = Array.from(plansByCode, ([code, count]) => `${count.toLocaleString('en')} with ${code}`);
         const taken = reused.files > 0 ? `; reused ${hashesText(reused)}` : '';
-        const text = `${plural(done, 'torrent')} made${countsText(rest)}: ${rateText(bytes, seconds)}${taken}`;
+        const size = dryRun ? [formatBytes(bytes), ...found].join(', ') : `${rateText(bytes, seconds)}${taken}`;
+        const text = `${plural(done, 'torrent')} ${dryRun ? 'to make' : 'made'}${countsText(rest)}: ${size}`;
         if (json) await writeLines([printableJson({ event: 'summary', jobs, ...counts, bytes, seconds })]);
         else if (!quiet) await writeLines([text]);
       },
@@ -96,6 +106,24 @@ function skipped(
     json: () => ({ event: 'skipped', ...(note && { note }), ...(magnet && { magnet: link }) }),
     print: () => writeLines([...(quiet ? [] : [line]), ...(magnet ? [link] : [])]),
   };
+}
+
+/** Plans the torrent of a job. */
+async function plan({ paths, options: own, target }: CreateJob, { quiet }: CreateOptions, signal: AbortSignal) {
+  const { plan, json, ok } = await planFor(paths, own, signal);
+  const { version, files, totalSize, pieces, pieceLength, torrentSize, findings } = plan;
+  const facts = [
+    ...[version, plural(files, 'file'), totalSize === null ? 'size unknown' : formatBytes(totalSize)],
+    ...(pieces === null ? [] : [`${plural(pieces, 'piece')} of ${formatBytes(pieceLength ?? 0)}`]),
+    ...(torrentSize === null ? [] : [`torrent of about ${formatBytes(torrentSize)}`]),
+  ];
+  const print = async () => {
+    const lines = await findingLines(findings, stdout);
+    await writeLines(quiet && lines.length === 0 ? [] : [`${printable(target)}: ${facts.join(', ')}`, ...lines]);
+  };
+  const status: Status = ok ? 'done' : 'failed';
+  const result = { status, ok, json: () => ({ event: status, ...json }), print };
+  return { result, totalSize: totalSize ?? 0, codes: new Set(findings.map(({ code }) => code)) };
 }
 
 /** A large job has no slot yet. It is scanned again when it has one: its files may change, and its plan takes memory, as long as it waits. */

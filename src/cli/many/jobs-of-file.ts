@@ -5,10 +5,10 @@ import { MetainfoError, shown } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { joinFirst } from '../../text/printable.ts';
 import { tiersOf } from '../config/config-options.ts';
+import { yqAdvice } from '../config/parse.ts';
 import { type OptionsFor, optionsFrom } from '../config/resolve-options.ts';
 import { createOptions } from '../create/options.ts';
 import { HintingCommand, hintFor } from '../options/hints.ts';
-import { shellWords } from '../terminal/advice.ts';
 import { inputChunks, nameOfInput } from '../terminal/standard-input.ts';
 import { type CreateJob, jobOf, type ListedJob, requireDistinct } from './jobs-of-folders.ts';
 import { type JsonRecord, jsonRecords } from './json-records.ts';
@@ -34,10 +34,7 @@ export async function jobsOfFile(file: string, optionsFor: OptionsFor, signal: A
   const records = jsonRecords(inputChunks(file, HINT, signal), LIMITS);
   const { value: first, done } = await untilAbort(signal, records.next());
   if (done) throw invalidList(file, ['there is no job']);
-  if (YAML.test(first.text ?? '') && !first.isArray)
-    throw invalidList(file, [
-      `it is YAML: convert it with yq -o json . ${shellWords(file)} | metainfo create --batch -`,
-    ]);
+  if (YAML.test(first.text ?? '') && !first.isArray) throw invalidList(file, [`it is YAML: ${yqAdvice('JSON')}`]);
   if (first.isArray) return jobsOfArray(first, file, parse);
   async function* jobs() {
     yield await jobOfLine(first, parse);

@@ -58,7 +58,7 @@ export async function jobsOfFolders(folders: readonly string[], given: CreateOpt
   if (jobs.length + broken.length === 0)
     throw new MetainfoError('ERR_NO_FILES', `There are no entries in ${folders.join(', ')}.`);
   requireDistinct(jobs);
-  if (output !== undefined && !hasPlaceholders(output)) await makeFolder(output);
+  if (output !== undefined && !hasPlaceholders(output) && !given.dryRun) await makeFolder(output);
   return [...jobs, ...broken];
 }
 

@@ -35,6 +35,7 @@ export const OPTIONS: Hints = {
   '--batch': '-b',
   '--compat': '--novalidate',
   '--compat, or metainfo --version': '-V',
+  '--config with TOML: docs/guides/switching.md converts YAML': '--from',
   '--config': '--preset-file --trackers-config -f',
   '--created-by': '--createdBy --creator',
   '--date': '--creation-date -d',

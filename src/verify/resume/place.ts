@@ -50,7 +50,6 @@ export async function resumePlaceOf(
   if (client === 'rtorrent') requireOwnNames(torrent, paths);
   const [parent, base] = [nodePath.dirname(folder), nodePath.basename(folder)];
   if (!isFolder || isSingleFile(torrent)) return { folder: savePath ?? folder, paths, names };
-  // rtorrent runs only on systems with slashes.
   if (client === 'rtorrent')
     return { folder: savePath === null ? folder : nodePath.posix.join(savePath, base), paths, names };
   return { folder: savePath ?? parent, paths: base === '' ? paths : paths.map((own) => `${base}/${own}`), names };

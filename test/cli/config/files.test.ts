@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { pageText } from '../../support/pages.ts';
 import { notRoot } from '../../support/unprivileged.ts';
 import { command, entries, metainfo, read } from '../run.ts';
 import { addLargeFile, configOf, create, folderWith, plan, shownBy } from './folder.ts';
@@ -148,6 +149,83 @@ describe('a configuration that is not valid', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for one.
     assert.doesNotMatch(stderr, /\x1b/);
     assert.equal(stderr.split('\n').length, 3);
+  });
+});
+
+describe('a configuration file that is YAML', () => {
+  it('is an error that says how to convert it, by its name', async (t) => {
+    const run = await folderWith(t, null);
+    for (const name of ['presets.yaml', 'presets.YML']) {
+      await writeFile(path.join(run.cwd, name), 'version: 1\npresets:\n  a:\n    source: A\n');
+      for (const command of [['create', 'album'], ['config'], ['edit', 'album']]) {
+        const { code, stderr } = await metainfo([...command, '--config', name], run);
+        assert.equal(code, 1);
+        assert.match(
+          stderr,
+          /:1:8: this is YAML: convert it to TOML with yq and jq, as docs\/guides\/switching\.md shows \[ERR/,
+        );
+      }
+    }
+    await writeFile(path.join(run.cwd, 'toml.yaml'), '[create]\nprivate = true\n');
+    assert.equal((await metainfo(['config', '--config', 'toml.yaml'], run)).code, 0);
+    const { code, stderr } = await metainfo(['config', '--from', 'presets.yaml'], run);
+    assert.equal(code, 2);
+    assert.match(stderr, /use --config with TOML: docs\/guides\/switching\.md converts YAML/);
+  });
+
+  it('is converted by the program of the guide', {
+    skip: spawnSync('jq', ['--version']).status !== 0 && 'needs jq',
+  }, async (t) => {
+    const run = await folderWith(t, null);
+    const [, program = ''] = /mkbrr\.jq <<'EOT'\n([\s\S]+?)EOT\n/.exec(pageText('docs/guides/switching.md')) ?? [];
+    const converted = (input: object, ...args: string[]) => {
+      const { status, stdout, stderr } = spawnSync('jq', [...args, program], {
+        input: JSON.stringify(input),
+        encoding: 'utf8',
+      });
+      assert.equal(status, 0, stderr);
+      return stdout;
+    };
+    const fields = {
+      trackers: ['udp://a.example:1/x'],
+      piece_length: 20,
+      exclude_patterns: ['*.x'],
+      no_date: true,
+      no_creator: true,
+    };
+    const presets = {
+      version: 1,
+      default: { output_dir: 'out', workers: 2 },
+      presets: { 'a "b"': { ...fields, source: 'S"' }, c: { private: false } },
+    };
+    await writeFile(configOf(run), converted(presets, '-r'));
+    const { create: values } = await shownBy(run, '--preset', 'a "b"');
+    const shown = Object.fromEntries(Object.entries(values).map(([key, { value }]) => [key, value]));
+    assert.deepEqual(
+      [
+        shown['private'],
+        shown['source'],
+        shown['piece-length'],
+        shown['threads'],
+        shown['created-by'],
+        shown['tracker'],
+      ],
+      [true, 'S"', 20, 2, false, fields.trackers],
+    );
+    assert.equal((await shownBy(run, '--preset', 'c')).create['private']?.value, false);
+    const jobs = [
+      { ...fields, path: 'album', output: 'one.torrent', target_piece_count: undefined },
+      { path: 'album', output: 'two.torrent', private: false },
+    ];
+    await writeFile(path.join(run.cwd, 'jobs.json'), converted({ version: 1, jobs }));
+    const made = await metainfo(['create', '--batch', 'jobs.json', '--no-config', '-q'], run);
+    assert.equal(made.code, 0, made.stderr);
+    const [one, two] = await Promise.all(['one.torrent', 'two.torrent'].map((name) => read(run.cwd, name)));
+    assert.deepEqual(
+      [one?.info.private, one?.announce, one?.createdBy, one?.info.pieceLength],
+      [true, ...fields.trackers, null, 2 ** 20],
+    );
+    assert.equal(two?.info.private ?? false, false);
   });
 });
 
