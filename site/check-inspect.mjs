@@ -30,6 +30,30 @@ const HOSTILE = [
   'nul\0l\nine',
 ];
 
+/** Emoji of several with joiners between them, and a joiner that hides in a name. */
+const [FAMILY, HEART, HIDDEN] = [
+  '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}',
+  '\u2764\ufe0f\u200d\u{1f525}',
+  'a\u200db\u200e',
+];
+
+/** A torrent with all that a torrent may say about its files. */
+const DETAILS = {
+  info: {
+    files: [
+      { attr: 'x', length: 1, path: ['run.sh'] },
+      { attr: 'l', length: 0, path: ['start'], 'symlink path': ['bin', 'run.sh'] },
+      { attr: 'hx', length: 1, path: ['.hidden'] },
+      { length: 1, mood: 'calm', path: [`${FAMILY} ${HEART} ${HIDDEN}`] },
+    ],
+    name: 'details',
+    'piece length': 2 ** 14,
+    pieces: new Uint8Array(20),
+    similar: [new Uint8Array(20).fill(0xab)],
+  },
+  nodes: [['2001:db8::2', 6881]],
+};
+
 /** Makes the files of all flows in a folder. */
 async function makeFiles(folder) {
   const album = path.join(folder, 'album');
@@ -42,9 +66,16 @@ async function makeFiles(folder) {
   rmSync(path.join(broken, 'notes/readme.txt'));
   writeFileSync(path.join(broken, 'more.txt'), 'more');
   writeFileSync(path.join(folder, 'large.bin'), new Uint8Array(64 * 2 ** 20));
+  cpSync(album, path.join(folder, 'downloads/music/album'), { recursive: true });
+  for (const one of ['downloads/film.mkv', 'downloads/other.mkv'])
+    writeFileSync(path.join(folder, one), new Uint8Array(1000).fill(one.length));
+  const film = new TorrentCreate({ pathRoot: path.join(folder, 'downloads/film.mkv') });
+  await (await film.generate()).write(path.join(folder, 'film.torrent'));
   const draft = new TorrentCreate({ pathRoot: album, comment: 'Live in 1973', trackers: [[TRACKER]], createdBy: null });
   const torrent = await draft.generate({ version: 'hybrid' });
   await torrent.write(path.join(folder, 'album.torrent'));
+  cpSync(path.join(folder, 'album.torrent'), path.join(folder, 'album-copy'));
+  writeFileSync(path.join(folder, 'diary'), 'd4:infoe is how this text begins');
   const [data, name, pieces] = [new Uint8Array(4), 'hostile \u202e<b>name</b>', new Uint8Array(20)];
   const files = HOSTILE.map((one) => ({ length: 10, path: ['<i>folder</i>', one] }));
   const info = {
@@ -65,6 +96,7 @@ async function makeFiles(folder) {
     encode({ info: { files: many, name: 'many', 'piece length': 2 ** 14, pieces: manyPieces } }),
   );
   writeFileSync(path.join(folder, 'no.torrent'), data);
+  writeFileSync(path.join(folder, 'details.torrent'), encode(DETAILS));
   await edit(torrent, { private: true }).write(path.join(folder, 'private.torrent'));
   return { folder, torrent, file: (one) => path.join(folder, one) };
 }
@@ -77,6 +109,19 @@ async function drop(page, ...files) {
     await session.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data });
   await session.detach();
 }
+
+/** Drops text on a place of the page. */
+async function dropText(page, text, place) {
+  const { x, y, width, height } = await place.boundingBox();
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [{ mimeType: 'text/plain', data: text }], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'])
+    await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
+  await session.detach();
+}
+
+/** Whether the page would ask before it is left. */
+const asks = (page) => page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
 
 /** Streams of files wait while the page has no chunks left: so jobs can be looked at while they run. */
 function holdStreams() {
@@ -137,6 +182,13 @@ const FLOWS = {
     for (const part of [files.torrent.infohashV1, files.torrent.infohashV2, TRACKER, 'album', '39.2 KiB'])
       assert.ok(text.includes(part), `no ${part}`);
     await check('magnet');
+    for (const hash of [files.torrent.infohashV1.toUpperCase(), ` ${files.torrent.infohashV2} `]) {
+      await page.getByRole('link', { name: 'Start over' }).click();
+      await input.fill(hash);
+      await page.getByRole('button', { name: 'Open the link' }).click();
+      await heading(page, 'Magnet link');
+      await page.getByText(hash.trim().toLowerCase(), { exact: true }).waitFor();
+    }
     await drop(page, files.file('private.torrent'));
     await page.getByText('The torrent is private, but its magnet link may have a passkey').waitFor();
   },
@@ -159,6 +211,7 @@ const FLOWS = {
     ])
       assert.ok(text.includes(part), `no ${part}`);
     assert.ok(!/[\u202e\0]/.test(text), 'a control character is shown as it is');
+    assert.doesNotMatch(text, /--[a-z]/, 'an option of the command is named');
     assert.equal(await page.locator('main :is(img, script, svg, b b)').count(), 0);
     const issue = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'unsafe_path' }) });
     assert.match(
@@ -166,6 +219,133 @@ const FLOWS = {
       /^default: error strict: error compat: warning unsafe_path info › files › .* › byte \d+\n/,
     );
     await check('hostile');
+  },
+
+  async details({ page, files, check }) {
+    await drop(page, files.file('details.torrent'));
+    await heading(page, 'details');
+    const text = await page.locator('main').innerText();
+    for (const part of ['[2001:db8::2]:6881', 'info.files.3.mood: "calm"', 'ab'.repeat(20)])
+      assert.ok(text.includes(part), `no ${part}`);
+    const rows = await page.getByRole('treeitem').allInnerTexts();
+    assert.deepEqual(
+      rows.map((row) => row.split('\n')[0]),
+      ['run.sh executable', 'start → bin/run.sh', '.hidden hidden, executable', `${FAMILY} ${HEART} a\\u200db\\u200e`],
+    );
+    await page.getByRole('treeitem').nth(1).click();
+    await page.getByText('start: 0 bytes, → bin/run.sh').waitFor();
+    await check('details');
+  },
+
+  async bytes({ page, files }) {
+    await drop(page, files.file('album-copy'));
+    await heading(page, 'album');
+    await page.goBack();
+    await drop(page, files.file('diary'));
+    await heading(page, 'Create a torrent of 1 file');
+  },
+
+  async examples({ page, check }) {
+    await page.getByRole('button', { name: 'Open an example torrent' }).click();
+    await heading(page, 'Example album');
+    assert.match(await page.locator('main').innerText(), /\nissues\nnone\n/);
+    assert.equal(await asks(page), false);
+    await check('example');
+    await page.goBack();
+    await page.getByRole('button', { name: 'Open an example magnet link' }).click();
+    await heading(page, 'Magnet link');
+    await page.getByText('[2001:db8::1]:6881', { exact: true }).waitFor();
+  },
+
+  async 'text in a field'({ page, files }) {
+    const input = page.getByLabel('Or paste a magnet link');
+    await dropText(page, 'some text', input);
+    await page.waitForFunction(() => document.querySelector('input:not([type])').value === 'some text');
+    assert.equal(await page.getByRole('alert').count(), 0);
+    await dropText(page, files.torrent.magnet(), page.getByText('Nothing leaves this device'));
+    await heading(page, 'Magnet link');
+  },
+
+  async 'no site data'({ page, files }) {
+    await page.addInitScript(() => {
+      const blocked = () => {
+        throw new DOMException('Access is denied for this document.', 'SecurityError');
+      };
+      Object.defineProperty(window, 'localStorage', { get: blocked });
+    });
+    await page.reload();
+    await drop(page, files.file('album.torrent'));
+    await heading(page, 'album');
+  },
+
+  async back({ page, files }) {
+    await page.getByLabel('Or paste a magnet link').fill(files.torrent.magnet());
+    await page.keyboard.press('Enter');
+    await heading(page, 'Magnet link');
+    await drop(page, files.file('album.torrent'));
+    await page.getByLabel('Comment').fill('a draft');
+    await page.getByRole('treeitem', { name: 'notes' }).click();
+    await page.goBack();
+    await heading(page, 'Magnet link');
+    await page.goBack();
+    await heading(page, 'Look into a torrent');
+    await page.goForward();
+    await page.goForward();
+    await heading(page, 'album');
+    assert.equal(await page.getByLabel('Comment').inputValue(), 'a draft');
+    assert.equal(await page.getByRole('treeitem').count(), 3);
+    await page.evaluate(() => scrollTo(0, 200));
+    await page.getByRole('link', { name: 'Start over' }).dispatchEvent('click');
+    await heading(page, 'Look into a torrent');
+    await page.goBack();
+    await heading(page, 'album');
+    await page.waitForFunction(() => scrollY === 200);
+    // Another view takes the place of those that were ahead.
+    await page.goBack();
+    await drop(page, files.file('film.torrent'));
+    await heading(page, 'film.mkv');
+    await page.goBack();
+    await heading(page, 'Magnet link');
+    await page.goForward();
+    await heading(page, 'film.mkv');
+    // After a reload, the views before it are gone.
+    await page.reload();
+    await heading(page, 'Look into a torrent');
+    await drop(page, files.file('album.torrent'));
+    await heading(page, 'album');
+    await page.goBack();
+    await heading(page, 'Look into a torrent');
+    await page.goBack();
+    await heading(page, 'Look into a torrent');
+  },
+
+  async leaving({ page, files }) {
+    assert.equal(await asks(page), false);
+    await drop(page, files.file('album.torrent'));
+    await heading(page, 'album');
+    assert.equal(await asks(page), false);
+    const comment = page.getByLabel('Comment');
+    await comment.fill('other');
+    assert.equal(await asks(page), true);
+    // It asks from each view, and the browser does.
+    await page.goBack();
+    await heading(page, 'Look into a torrent');
+    const [dialog] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
+    assert.equal(dialog.type(), 'beforeunload');
+    await dialog.dismiss();
+    await page.goForward();
+    await comment.fill('Live in 1973');
+    assert.equal(await asks(page), false);
+    await comment.fill('other');
+    await downloaded(page, 'Download the edited torrent');
+    assert.equal(await asks(page), false);
+    await page.goBack();
+    await drop(page, files.file('album'));
+    await page.locator('button:enabled', { hasText: 'Create' }).click();
+    await heading(page, 'album');
+    assert.equal(await asks(page), true);
+    await downloaded(page, 'Download the torrent');
+    assert.equal(await asks(page), false);
   },
 
   async edit({ page, files }) {
@@ -196,7 +376,11 @@ const FLOWS = {
       await page.getByLabel('Version').selectOption(version);
       await page.getByLabel('Piece length').selectOption({ label: '32 KiB' });
       await page.getByLabel('Comment').fill('made here');
-      await page.getByLabel('Comment').press('Tab');
+      await page.getByLabel('Source').fill('ABC');
+      await page.getByLabel('Webseeds').fill('https://a.example/\nhttps://b.example/\n');
+      const padding = page.getByLabel('Pad files');
+      assert.equal(await padding.count(), version === 'v1' ? 1 : 0);
+      if (version === 'v1') await padding.check();
       await page.getByText('of 32 KiB').waitFor();
       if (version === 'hybrid') await check('create');
       await page.locator('button:enabled', { hasText: 'Create' }).click();
@@ -204,9 +388,10 @@ const FLOWS = {
       const draft = new TorrentCreate({
         pathRoot: files.file('album'),
         comment: 'made here',
-        info: { pieceLength: 2 ** 15 },
+        urlList: ['https://a.example/', 'https://b.example/'],
+        info: { pieceLength: 2 ** 15, source: 'ABC' },
       });
-      const torrent = await draft.generate({ version });
+      const torrent = await draft.generate({ version, padding: true });
       assert.deepEqual((await downloaded(page, 'Download the torrent')).bytes, bytesOf(torrent));
     }
   },
@@ -247,6 +432,16 @@ const FLOWS = {
       ['good', 'bad', 'good', 'bad'],
     );
     await check('verify');
+    await drop(page, files.file('downloads'));
+    await page.getByText('Complete: 39.2 KiB of 39.2 KiB are good').waitFor();
+    assert.match(await page.locator('main').innerText(), /found in\nmusic\/album\/\ngood pieces/);
+    await drop(page, files.file('album/notes/readme.txt'));
+    await page.getByText('Not complete: 44 B of 39.2 KiB are good').waitFor();
+    assert.doesNotMatch(await page.locator('main').innerText(), /extra files/);
+    await drop(page, files.file('film.torrent'), files.file('downloads'));
+    await page.getByText('Complete: 1000 B of 1000 B are good').waitFor();
+    await drop(page, files.file('downloads/film.mkv'));
+    await page.getByText('Complete: 1000 B of 1000 B are good').waitFor();
   },
 
   async many({ page, files, check }) {
@@ -473,7 +668,9 @@ async function checkState(page, { state, say, shots }) {
     for (const colorScheme of ['light', 'dark']) {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme });
-      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      const { violations } = await page.evaluate(() =>
+        globalThis.axe.run({ rules: { 'target-size': { enabled: true } } }),
+      );
       for (const { id, nodes } of violations)
         say(`${state}, ${screen}, ${colorScheme}: ${id}: ${nodes[0].html.slice(0, 200)}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

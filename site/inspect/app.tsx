@@ -1,12 +1,24 @@
 /** The page: opens dropped or chosen files and pasted links, shows the view that fits, and keeps itself for use without a network. */
 import type { FoundFolder, GivenFiles, Magnet, Torrent } from 'metainfo/browser';
 import { DEFAULT_LIMITS, filesFrom, formatMagnet, parseMagnet, Torrent as Torrents } from 'metainfo/browser';
-import { createApp, defineComponent, nextTick, onMounted, ref, shallowRef, withModifiers } from 'vue';
+import {
+  computed,
+  createApp,
+  defineComponent,
+  KeepAlive,
+  nextTick,
+  onMounted,
+  ref,
+  shallowReactive,
+  shallowRef,
+  withModifiers,
+} from 'vue';
 import { formatBytes } from '../../src/text/format.ts';
 import { CreateTorrent } from './create-torrent.tsx';
-import type { Reports } from './model.ts';
+import { exampleMagnet, exampleTorrent } from './example.ts';
 import { Choose, Failure, type Field, Fields, Findings, Input, inputValue } from './parts.tsx';
-import { type Opened, TorrentView } from './torrent-view.tsx';
+import { magnetText, peerText } from './text.ts';
+import { type Opened, openedFrom, TorrentView } from './torrent-view.tsx';
 
 type View =
   | { kind: 'start' }
@@ -14,18 +26,45 @@ type View =
   | { kind: 'create'; found: FoundFolder }
   | { kind: 'magnet'; magnet: Magnet };
 
+/** A view in the history of the browser. */
+interface Entry {
+  view: View;
+  /** Vue makes each view anew, and finds it again by its key. */
+  key: number;
+  /** Pixels. */
+  scrolled: number;
+}
+
 /** A dropped entry or a chosen file. */
 type Given = FileSystemEntry | File;
 
-function isTorrentFile(given: Given): boolean {
-  const isTop = 'isFile' in given ? given.isFile : given.webkitRelativePath === '';
-  return isTop && /\.torrent$/i.test(given.name);
+/** Bytes of a file that may be a torrent. */
+interface Candidate {
+  name: string;
+  bytes: Uint8Array;
 }
 
-/** The reports of all profiles on the bytes of a torrent file. */
-function reportsOn(bytes: Uint8Array): Reports {
-  const inspect = (profile: keyof Reports) => Torrents.inspect(bytes, { context: { profile } });
-  return { default: inspect('default'), strict: inspect('strict'), compat: inspect('compat') };
+/** Reads a file that is a torrent by its name or by its bytes; null for any other, and for a folder. */
+async function torrentIn(given: Given): Promise<Candidate | null> {
+  const isTop = 'isFile' in given ? given.isFile : given.webkitRelativePath === '';
+  const { name } = given;
+  const [file] = isTop ? (await filesFrom([given] as GivenFiles)).sources : [];
+  if (!file) return null;
+  const read = async (most: number) => new Uint8Array(await file.data.slice(0, most).arrayBuffer());
+  const isNamed = /\.torrent$/i.test(name);
+  const begins = async () => /^d\d+:/.test(String.fromCharCode(...(await read(8))));
+  if (!isNamed && (file.data.size > DEFAULT_LIMITS.bytes || !(await begins()))) return null;
+  // One byte beyond the limit makes `inspect` refuse it.
+  const bytes = await read(DEFAULT_LIMITS.bytes + 1);
+  return isNamed || hasInfo(bytes) ? { name, bytes } : null;
+}
+
+function hasInfo(bytes: Uint8Array): boolean {
+  try {
+    return Torrents.inspect(bytes, { context: { profile: 'compat' } }).version !== null;
+  } catch {
+    return false;
+  }
 }
 
 function MagnetView({ magnet }: { magnet: Magnet }) {
@@ -35,7 +74,7 @@ function MagnetView({ magnet }: { magnet: Magnet }) {
     ['trackers', magnet.trackers],
     ['webseeds', magnet.webseeds],
     ['torrent file at', [...magnet.exactSources, ...magnet.acceptableSources]],
-    ['peers', magnet.peers.map(({ host, port }) => `${host}:${port}`)],
+    ['peers', magnet.peers.map(({ host, port }) => peerText(host, port))],
     ['selected files', magnet.selectOnly?.map((range) => [...new Set(range)].join('–')).join(', ')],
     ['others', magnet.extra.map((pair) => pair.join('='))],
     ['infohash v1', magnet.infohashV1, true],
@@ -53,20 +92,34 @@ function MagnetView({ magnet }: { magnet: Magnet }) {
   );
 }
 
+/** The page's own entries in the history of the browser have it: those of the page before a reload have another. */
+const SESSION = performance.timeOrigin;
+/** Views that stay as they are until the user goes back to them. */
+const MOST_KEPT = 10;
+
 const App = defineComponent(() => {
-  const view = shallowRef<View>({ kind: 'start' });
-  /** Vue makes each view anew. */
-  const shown = ref(0);
+  const views = shallowReactive<Entry[]>([{ view: { kind: 'start' }, key: 0, scrolled: 0 }]);
+  const place = ref(0);
+  const now = computed(() => views[place.value] as Entry);
+  let lastKey = 0;
   const error = shallowRef<unknown>(null);
   const link = ref('');
   const isOver = ref(false);
 
-  const show = async (next: View) => {
-    view.value = next;
-    shown.value += 1;
+  const go = async (to: number) => {
+    now.value.scrolled = scrollY;
+    place.value = to;
+    error.value = null;
     await nextTick();
-    scrollTo(0, 0);
-    document.querySelector<HTMLElement>('main h1')?.focus();
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    scrollTo(0, now.value.scrolled);
+  };
+  const show = async (next: View) => {
+    lastKey += 1;
+    const to = place.value + 1;
+    views.splice(to, views.length, { view: next, key: lastKey, scrolled: 0 });
+    history.pushState({ session: SESSION, place: to }, '');
+    await go(to);
   };
   const attempt = async (work: () => Promise<void>) => {
     error.value = null;
@@ -76,24 +129,33 @@ const App = defineComponent(() => {
     });
   };
   const showTorrent = (file: string, bytes: Uint8Array, more: Partial<Opened> = {}) =>
-    show({ kind: 'torrent', opened: { file, reports: reportsOn(bytes), isNew: false, content: null, ...more } });
+    show({ kind: 'torrent', opened: openedFrom(file, bytes, more) });
 
   const open = async (given: Given[]) => {
-    const others = given.filter((one) => !isTorrentFile(one));
-    const found = others.length > 0 ? await filesFrom(others as GivenFiles) : null;
-    const torrents = (await filesFrom(given.filter(isTorrentFile) as GivenFiles)).sources;
-    const [torrent] = torrents;
-    if (torrents.length > 1) throw new Error('Open one torrent at a time.');
-    if (torrent) {
-      // One byte beyond the limit makes `inspect` refuse it.
-      const bytes = new Uint8Array(await torrent.data.slice(0, DEFAULT_LIMITS.bytes + 1).arrayBuffer());
-      await showTorrent(torrent.path, bytes, { content: found });
-    } else if (found && view.value.kind === 'torrent')
-      view.value = { kind: 'torrent', opened: { ...view.value.opened, content: found } };
-    else if (found) await show({ kind: 'create', found });
+    const candidates = await Promise.all(given.map(torrentIn));
+    const [torrent, another] = candidates.filter((one) => one !== null);
+    if (another) throw new Error('Open one torrent at a time.');
+    const others = given.filter((_, i) => candidates[i] === null);
+    const content = others.length > 0 ? await filesFrom(others as GivenFiles) : null;
+    const { view } = now.value;
+    if (torrent) await showTorrent(torrent.name, torrent.bytes, { content });
+    else if (content && view.kind === 'torrent')
+      views[place.value] = { ...now.value, view: { ...view, opened: { ...view.opened, content } } };
+    else if (content) await show({ kind: 'create', found: content });
   };
-  const openLink = (text: string) => attempt(async () => show({ kind: 'magnet', magnet: parseMagnet(text) }));
+  const openLink = (text: string) =>
+    attempt(async () => show({ kind: 'magnet', magnet: parseMagnet(magnetText(text)) }));
   const openFiles = (given: Given[]) => attempt(() => open(given));
+  const openExample = () =>
+    attempt(async () => {
+      const torrent = await exampleTorrent();
+      await showTorrent(torrent.name, torrent.bencode());
+    });
+  const openExampleLink = () =>
+    attempt(async () => {
+      link.value = await exampleMagnet();
+      await openLink(link.value);
+    });
 
   const onDrop = (event: DragEvent) => {
     const items = Array.from(event.dataTransfer?.items ?? []);
@@ -101,20 +163,30 @@ const App = defineComponent(() => {
     if (given.length > 0) openFiles(given);
     else openLink(event.dataTransfer?.getData('text') ?? '');
   };
+  /** The browser puts text into a field itself. */
+  const isForField = ({ target, dataTransfer }: DragEvent) =>
+    target instanceof Element && target.matches('input, textarea') && !dataTransfer?.types.includes('Files');
   onMounted(() => {
     for (const type of ['drop', 'dragover', 'dragleave'] as const)
       addEventListener(type, (event) => {
+        isOver.value = type === 'dragover' && !isForField(event);
+        if (isForField(event)) return;
         event.preventDefault();
-        isOver.value = type === 'dragover';
         if (type === 'drop') onDrop(event);
       });
+    history.scrollRestoration = 'manual';
+    addEventListener('popstate', ({ state }) => go(state?.session === SESSION ? state.place : 0));
+    addEventListener('beforeunload', (event) => {
+      if (views.some(({ view }) => view.kind === 'torrent' && view.opened.edits?.isSaved === false))
+        event.preventDefault();
+    });
   });
 
   const start = () => (
     <>
       <h1 tabindex="-1">Look into a torrent, or make one</h1>
       <section class="drop">
-        <h2>Drop files on this page</h2>
+        <h2>Drop files on this page, or choose them</h2>
         <Fields
           fields={[
             ['a torrent', 'see its fields, files, pieces and issues, and edit it'],
@@ -128,7 +200,7 @@ const App = defineComponent(() => {
       <section>
         <form onSubmit={withModifiers(() => openLink(link.value), ['prevent'])}>
           <Input
-            label="Or paste a magnet link"
+            label="Or paste a magnet link or an infohash"
             value={link.value}
             spellcheck={false}
             onInput={(event: Event) => (link.value = inputValue(event))}
@@ -136,32 +208,55 @@ const App = defineComponent(() => {
           <button type="submit">Open the link</button>
         </form>
       </section>
+      <section>
+        <h2>Try it with an example</h2>
+        <div class="buttons">
+          <button type="button" onClick={openExample}>
+            Open an example torrent
+          </button>
+          <button type="button" onClick={openExampleLink}>
+            Open an example magnet link
+          </button>
+        </div>
+      </section>
     </>
   );
   const onMade = (torrent: Torrent) => showTorrent(torrent.name, torrent.bencode(), { isNew: true });
-  const content = (now: View, key: number) => {
-    if (now.kind === 'torrent') return <TorrentView key={key} opened={now.opened} />;
-    if (now.kind === 'create') return <CreateTorrent key={key} found={now.found} onMade={onMade} />;
-    return now.kind === 'magnet' ? <MagnetView magnet={now.magnet} /> : start();
+  const content = ({ view, key }: Entry) => {
+    if (view.kind === 'torrent') return <TorrentView key={key} opened={view.opened} />;
+    if (view.kind === 'create') return <CreateTorrent key={key} found={view.found} onMade={onMade} />;
+    return view.kind === 'magnet' ? <MagnetView key={key} magnet={view.magnet} /> : start();
   };
+  const startOver = withModifiers(() => show({ kind: 'start' }), ['exact', 'prevent']);
   return () => (
     <>
       <nav aria-label="Site">
         <a href="/">metainfo</a>
         <a href="/start.html">Getting started</a>
         <a href="/contents.html">Documentation</a>
-        {view.value.kind === 'start' ? null : <a href="/inspect/">Start over</a>}
+        {now.value.view.kind === 'start' ? null : (
+          <a href="/inspect/" onClick={startOver}>
+            Start over
+          </a>
+        )}
       </nav>
       <main class={isOver.value ? 'over' : ''}>
         <Failure error={error.value} />
-        {content(view.value, shown.value)}
+        <KeepAlive max={MOST_KEPT}>{() => content(now.value)}</KeepAlive>
       </main>
     </>
   );
 });
 
-// The choice that the documentation stores.
-const appearance = localStorage.getItem('vitepress-theme-appearance');
+/** The choice that the documentation stores. A browser may keep pages from what they store. */
+function storedAppearance(): string | null {
+  try {
+    return localStorage.getItem('vitepress-theme-appearance');
+  } catch {
+    return null;
+  }
+}
+const appearance = storedAppearance();
 if (appearance === 'dark' || appearance === 'light') document.documentElement.style.colorScheme = appearance;
 createApp(App).mount('#app');
 

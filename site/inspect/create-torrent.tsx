@@ -3,7 +3,18 @@ import { type FoundFolder, type PlanReport, type Torrent, TorrentCreate, type To
 import { computed, defineComponent, shallowReactive, shallowRef, watch, withModifiers } from 'vue';
 import { exactBytes, formatBytes, formatDuration, plural } from '../../src/text/format.ts';
 import { tiersIn } from './model.ts';
-import { Failure, type Field, Fields, Findings, Input, inputValue, JobProgress, TRACKERS, useJob } from './parts.tsx';
+import {
+  Failure,
+  type Field,
+  Fields,
+  Findings,
+  Input,
+  inputValue,
+  JobProgress,
+  TRACKERS,
+  useJob,
+  WEBSEEDS,
+} from './parts.tsx';
 
 const VERSIONS = ['hybrid', 'v1', 'v2'] as const;
 /** 16 KiB to 16 MiB. */
@@ -30,22 +41,29 @@ const CHOICES = {
   version: 'hybrid' as TorrentVersion,
   pieceLength: PIECE_LENGTHS.get('automatic'),
   trackers: '',
+  webseeds: '',
   comment: '',
+  source: '',
   private: false,
+  padding: false,
 };
+type Text = 'name' | 'trackers' | 'webseeds' | 'comment' | 'source';
 
 /** The fields of a draft. The file of a single-file torrent has the name of the torrent. */
 function draftOf({ sources, name }: FoundFolder, choices: typeof CHOICES) {
   const isSingle = sources.length === 1 && sources[0]?.path === name;
   const trackers = tiersIn(choices.trackers);
+  const urlList = tiersIn(choices.webseeds).flat();
   return {
     sources: isSingle ? sources.map((source) => ({ ...source, path: choices.name })) : sources,
     ...(trackers.length > 0 && { trackers }),
+    ...(urlList.length > 0 && { urlList }),
     ...(choices.comment && { comment: choices.comment }),
     info: {
       name: choices.name,
       ...(choices.pieceLength && { pieceLength: choices.pieceLength }),
       ...(choices.private && { private: true }),
+      ...(choices.source && { source: choices.source }),
     },
   };
 }
@@ -53,22 +71,33 @@ function draftOf({ sources, name }: FoundFolder, choices: typeof CHOICES) {
 export const CreateTorrent = defineComponent(
   ({ found, onMade }: { found: FoundFolder; onMade: (torrent: Torrent) => void }) => {
     const choices = shallowReactive({ ...CHOICES, name: found.name ?? '' });
-    const draft = computed(() => ({ fields: draftOf(found, choices), version: choices.version }));
+    const draft = computed(() => {
+      const { version, padding } = choices;
+      return { fields: draftOf(found, choices), options: { version, padding } };
+    });
     const plan = shallowRef<PlanReport | null>(null);
     const planning = useJob(async ({ signal }) => {
-      const { fields, version } = draft.value;
+      const { fields, options } = draft.value;
       plan.value = null;
-      plan.value = await TorrentCreate.plan(fields, { version, signal });
+      plan.value = await TorrentCreate.plan(fields, { ...options, signal });
     });
     watch(draft, planning.start, { immediate: true });
-    const job = useJob(async (options) => {
-      const { fields, version } = draft.value;
-      onMade(await new TorrentCreate(fields).generate({ version, ...options }));
+    const job = useJob(async (watching) => {
+      const { fields, options } = draft.value;
+      onMade(await new TorrentCreate(fields).generate({ ...options, ...watching }));
     });
     // Not while a plan is made: otherwise a click that leaves a changed field would find the button disabled.
     const hasErrors = () => plan.value?.findings.some(({ severity }) => severity === 'error');
     // Each plan measures the rate of hashing, so it waits until a field is complete.
-    const onChange = (field: 'name' | 'trackers' | 'comment') => (event: Event) => (choices[field] = inputValue(event));
+    const text = (field: Text, label: string, more: { rows?: number; required?: boolean } = {}) => {
+      const onChange = (event: Event) => (choices[field] = inputValue(event));
+      // Unlike `value`, it leaves alone what the user types while a plan is made.
+      return <Input label={label} {...{ defaultValue: choices[field] }} onChange={onChange} {...more} />;
+    };
+    const flag = (field: 'private' | 'padding', label: string) => {
+      const onChange = () => (choices[field] = !choices[field]);
+      return <Input label={label} type="checkbox" checked={choices[field]} onChange={onChange} />;
+    };
     const select = (label: string, options: Iterable<string>, choose: (option: string) => void) => (
       <label>
         {label}
@@ -86,16 +115,19 @@ export const CreateTorrent = defineComponent(
           <section>
             <h2>Choices</h2>
             <form onSubmit={withModifiers(job.start, ['prevent'])}>
-              <Input label="Name" value={choices.name} required onChange={onChange('name')} />
+              {text('name', 'Name', { required: true })}
               {select('Version', VERSIONS, (version) => (choices.version = version as TorrentVersion))}
               {select(
                 'Piece length',
                 PIECE_LENGTHS.keys(),
                 (length) => (choices.pieceLength = PIECE_LENGTHS.get(length)),
               )}
-              <Input label="Comment" onChange={onChange('comment')} />
-              <Input label={TRACKERS} rows={3} onChange={onChange('trackers')} />
-              <Input label="Private" type="checkbox" onChange={() => (choices.private = !choices.private)} />
+              {choices.version === 'v1' ? flag('padding', 'Pad files, so that each file starts a piece') : null}
+              {text('trackers', TRACKERS, { rows: 3 })}
+              {text('webseeds', WEBSEEDS, { rows: 2 })}
+              {text('comment', 'Comment')}
+              {text('source', 'Source (changes the infohash)')}
+              {flag('private', 'Private')}
               <button type="submit" class="main" disabled={job.running.value !== null || hasErrors()}>
                 Create
               </button>

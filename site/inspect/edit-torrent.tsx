@@ -4,15 +4,40 @@ import { computed, defineComponent, shallowReactive } from 'vue';
 import { tiersIn, tiersText } from './model.ts';
 import { download, Failure, type Field, Fields, Findings, Input, inputValue, TRACKERS } from './parts.tsx';
 
+/** The fields to edit, as the torrent has them. */
+export function editableFields(torrent: Torrent) {
+  return {
+    trackers: tiersText(torrent.toJSON().tiers),
+    comment: torrent.comment ?? '',
+    source: torrent.info.source ?? '',
+    private: torrent.info.private ?? false,
+  };
+}
+
+/** The edits of a torrent, which outlive its view, and whether the user has them as a file. */
+export class Edits {
+  readonly fields: ReturnType<typeof editableFields>;
+  /** States of the fields, of which the user has a file. */
+  readonly #saved = new Set<string>();
+
+  constructor(torrent: Torrent, isNew: boolean) {
+    this.fields = shallowReactive(editableFields(torrent));
+    if (!isNew) this.save();
+  }
+
+  get isSaved(): boolean {
+    return this.#saved.has(JSON.stringify(this.fields));
+  }
+
+  save(fields = this.fields): void {
+    this.#saved.add(JSON.stringify(fields));
+  }
+}
+
 export const EditTorrent = defineComponent(
-  ({ torrent }: { torrent: Torrent }) => {
-    const before = {
-      trackers: tiersText(torrent.toJSON().tiers),
-      comment: torrent.comment ?? '',
-      source: torrent.info.source ?? '',
-      private: torrent.info.private ?? false,
-    };
-    const fields = shallowReactive({ ...before });
+  ({ torrent, edits }: { torrent: Torrent; edits: Edits }) => {
+    const before = editableFields(torrent);
+    const { fields } = edits;
     const result = computed(() => {
       const changes: TorrentChanges = {
         ...(fields.trackers !== before.trackers && { trackers: tiersIn(fields.trackers) }),
@@ -31,6 +56,10 @@ export const EditTorrent = defineComponent(
     const input = (name: 'trackers' | 'comment' | 'source', label: string, rows?: number) => {
       const onInput = (event: Event) => (fields[name] = inputValue(event));
       return <Input label={label} value={fields[name]} onInput={onInput} {...(rows && { rows })} />;
+    };
+    const save = (edited: Torrent) => {
+      download(edited.bencode(), torrent.name);
+      edits.save();
     };
     const hashes = (version: string, old: string | null, edited: string | null | undefined): Field[] => [
       [`${version} before`, old],
@@ -61,12 +90,12 @@ export const EditTorrent = defineComponent(
           </div>
           <Findings findings={warnings} />
           <Failure error={error} />
-          <button type="button" disabled={!edited} onClick={() => edited && download(edited.bencode(), torrent.name)}>
+          <button type="button" disabled={!edited} onClick={() => edited && save(edited)}>
             Download the edited torrent
           </button>
         </section>
       );
     };
   },
-  { props: ['torrent'] },
+  { props: ['torrent', 'edits'] },
 );

@@ -1,8 +1,8 @@
 /** The tree of files: only the rows in view are in the document. */
-import { computed, defineComponent, nextTick, ref, shallowRef } from 'vue';
+import { computed, defineComponent, nextTick, onActivated, ref, shallowRef } from 'vue';
 import { formatBytes, plural } from '../../src/text/format.ts';
-import { printable } from '../../src/text/printable.ts';
 import { rowsOf, type TreeNode } from './model.ts';
+import { visible } from './text.ts';
 
 const ROW_PIXELS = 28;
 /** Rows above and below those in view. */
@@ -21,6 +21,8 @@ export const FileTree = defineComponent(
     const scrolled = ref(0);
     const list = ref<HTMLElement | null>(null);
 
+    // A list that was out of the document is at its start.
+    onActivated(() => list.value?.scrollTo(0, scrolled.value));
     const toggle = (node: TreeNode) => {
       if (!node.children) return;
       const nodes = new Set(open.value);
@@ -80,13 +82,17 @@ export const FileTree = defineComponent(
           toggle(node);
         }}
       >
-        <bdi class="cut">{printable(node.name)}</bdi>
+        <span class="cut">
+          <bdi>{visible(node.name)}</bdi> {node.flags ? <bdi class="soft">{node.flags}</bdi> : null}
+        </span>
         <span>{formatBytes(node.length)}</span>
         <i style={{ width: `${(node.length / (root.length || 1)) * 64}px` }} />
       </div>
     );
-    const facts = ({ path, length, children, files }: TreeNode) =>
-      `${printable(path)}: ${plural(length, 'byte')}${children ? ` in ${plural(files, 'file')}` : ''}`;
+    const facts = ({ path, length, flags, children, files }: TreeNode) =>
+      [`${visible(path)}: ${plural(length, 'byte')}${children ? ` in ${plural(files, 'file')}` : ''}`, flags]
+        .filter(Boolean)
+        .join(', ');
     return () => {
       const first = Math.max(0, Math.floor(scrolled.value / ROW_PIXELS) - MORE_ROWS);
       const shown = rows.value.slice(first, first + Math.ceil(height.value / ROW_PIXELS) + 2 * MORE_ROWS);

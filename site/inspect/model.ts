@@ -1,15 +1,26 @@
 /** The data behind the page: the tree of files, the drawing of pieces, and the issues of each profile. It touches no document. */
-import type { HashList, Inspection, Issue, Profile, Torrent, VerifyReport } from 'metainfo/browser';
+import type {
+  FoundFolder,
+  GivenFile,
+  HashList,
+  Inspection,
+  Issue,
+  Profile,
+  Torrent,
+  VerifyReport,
+} from 'metainfo/browser';
 import { formatBytes } from '../../src/text/format.ts';
-import { printable } from '../../src/text/printable.ts';
+import { flagsText, visible } from './text.ts';
 
-/** A file or folder of a torrent. Its texts are as the torrent has them: show them with {@link printable}. */
+/** A file or folder of a torrent. Its texts are as the torrent has them: show them with {@link visible}. */
 export interface TreeNode {
   /** Below the torrent's root, with `/`. */
   path: string;
   name: string;
   /** Bytes, of a folder those of all files below it. */
   length: number;
+  /** The flags of a file and the target of a symbolic link, safe to show; empty for none. */
+  flags: string;
   /** The number of files: 1 for a file. */
   files: number;
   parent: TreeNode | null;
@@ -28,16 +39,25 @@ interface Folder extends TreeNode {
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
 function folderNode(path: string, name: string, parent: Folder | null): Folder {
-  return { path, name, length: 0, files: 0, parent, position: 1, children: [], folders: new Map() };
+  return { path, name, length: 0, flags: '', files: 0, parent, position: 1, children: [], folders: new Map() };
 }
 
-/** The tree of files. The root stands for the torrent. */
-export function treeOf(files: Torrent['files']): TreeNode {
+/** The targets of the symbolic links of a torrent, by their paths. */
+export function linksOf(torrent: Torrent): Map<string, string> {
+  const list = torrent.torrentVersion === 'v2' ? [] : (torrent.info.files ?? []);
+  const listed = list.map((file) => [(file.pathUtf8 ?? file.path).join('/'), file.symlinkPath] as const);
+  const inTree = [...(torrent.flatFiles ?? [])].map(([path, { symlinkPath }]) => [path, symlinkPath] as const);
+  return new Map([...listed, ...inTree].flatMap(([path, target]) => (target ? [[path, target.join('/')]] : [])));
+}
+
+/** The tree of files. The root stands for the torrent. @param links The targets of symbolic links. */
+export function treeOf(files: Torrent['files'], links: ReadonlyMap<string, string> = new Map()): TreeNode {
   const root = folderNode('', '', null);
   const add = (node: TreeNode, { children }: Folder) => {
     node.position = children.push(node);
   };
-  for (const { path, length } of files) {
+  for (const { path, length, attr } of files) {
+    const flags = flagsText(attr, links.get(path));
     let folder = root;
     let from = 0;
     for (let end = path.indexOf('/'); ; end = path.indexOf('/', from)) {
@@ -54,7 +74,7 @@ export function treeOf(files: Torrent['files']): TreeNode {
       folder = below;
       from = end + 1;
     }
-    add({ path, name: path.slice(from), length, files: 1, parent: folder, position: 1, children: null }, folder);
+    add({ path, name: path.slice(from), length, flags, files: 1, parent: folder, position: 1, children: null }, folder);
   }
   return root;
 }
@@ -108,7 +128,7 @@ export function placedFiles(torrent: Torrent): FileBox[] {
   const place = (path: string, length: number, isPad: boolean): FileBox => {
     const from = torrentVersion === 'v2' ? Math.ceil(end / info.pieceLength) * info.pieceLength : end;
     end = from + length;
-    const label = isPad ? 'pad file' : printable(nameOf(path));
+    const label = isPad ? 'pad file' : visible(nameOf(path));
     return { path, from, to: end, kind: isPad ? 'pad' : 'file', label, detail: formatBytes(length) };
   };
   if (torrentVersion === 'v2') return files.map(({ path, length }) => place(path, length, false));
@@ -156,7 +176,7 @@ export function sizesOf(root: TreeNode): Drawing {
   const boxes = sorted.map(({ name, length, children }): Box => {
     const from = end;
     end += length;
-    const label = printable(children ? `${name}/` : name);
+    const label = visible(children ? `${name}/` : name);
     return { from, to: end, kind: 'file', label, detail: formatBytes(length) };
   });
   return drawingOf(0, end, { 'largest first': boxes });
@@ -190,7 +210,7 @@ export function piecesOf(
   for (const file of seen) {
     const piecesRoot = torrent.flatFiles?.get(file.path)?.piecesRoot;
     if (!piecesRoot) continue;
-    const root = hex(piecesRoot);
+    const root = toHex(piecesRoot);
     const layer = torrent.pieceLayers?.get(root);
     if (layer) layers.push(...pieces(file, layer, 'hash'));
     roots.push({ ...file, kind: 'hash', label: 'root', detail: startOf(root) });
@@ -199,7 +219,7 @@ export function piecesOf(
   return drawingOf(begin, end, { files: seen, 'v1 pieces': v1, 'piece layers': layers, 'pieces roots': roots });
 }
 
-const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+export const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const startOf = (hash = '') => hash.slice(0, 16);
 
 /** Whether a piece is good or bad. */
@@ -246,6 +266,53 @@ export function issueRows(reports: Reports): IssueRow[] {
       if (!known) rows.push(row);
     }
   return rows;
+}
+
+/** The files of a user, by their paths in a torrent. */
+export interface PlacedContent {
+  /** The folder of the torrent in what the user gave, with `/` at its end; empty if that is the folder itself. */
+  folder: string;
+  sources: GivenFile[];
+}
+
+/**
+ * Finds the content of a torrent in what a user gave. That may be a folder above the torrent's folder, or files without their folders: each of
+ * these is the file with its name, wherever that is in the torrent.
+ */
+export function placedContent({ name, files }: Torrent, { sources, name: given }: FoundFolder): PlacedContent {
+  const named = new Map<string, Torrent['files'][number][]>();
+  for (const file of files) {
+    const same = named.get(nameOf(file.path));
+    if (same) same.push(file);
+    else named.set(nameOf(file.path), [file]);
+  }
+  const wanted = new Set(files.map(({ path }) => path));
+  const folder = folderOf(wanted, sources, name);
+  for (const { path } of sources) if (path.startsWith(folder)) wanted.delete(path.slice(folder.length));
+  const placed = sources.flatMap((source) => {
+    const { path, data } = source;
+    const isAlone = given === null ? !path.includes('/') : path === given;
+    const missing = isAlone ? named.get(path)?.filter((file) => wanted.has(file.path)) : [];
+    const own = missing?.find(({ length }) => length === data.size) ?? missing?.[0];
+    if (own && wanted.delete(own.path)) return [{ path: own.path, data }];
+    // `verify` knows a single file that was given, which may have any name, by its source.
+    if (folder === '') return [source];
+    return path.startsWith(folder) ? [{ path: path.slice(folder.length), data }] : [];
+  });
+  return { folder, sources: placed };
+}
+
+/** Finds the folder of a torrent: as in the command, a folder with any of its files, else that below it with most of them or with its name. */
+function folderOf(wanted: ReadonlySet<string>, sources: readonly GivenFile[], name: string): string {
+  const counts = new Map<string, number>();
+  for (const { path } of sources)
+    for (let at = 0; at >= 0; at = path.indexOf('/', at) + 1 || -1) {
+      const folder = path.slice(0, at);
+      if (wanted.has(path.slice(at))) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+      else if (folder === `${name}/` && !counts.has(folder)) counts.set(folder, 0);
+    }
+  if (counts.has('')) return '';
+  return [...counts].reduce((most, next) => (next[1] > most[1] ? next : most), ['', -1] as const)[0];
 }
 
 /** Tiers of trackers as lines, with a blank line between tiers. */

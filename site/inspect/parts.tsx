@@ -1,12 +1,13 @@
 /** The parts that several views share: fields, inputs, problems, pictures, jobs and downloads. */
 import { AbortError, type GenerateOptions, type Issue, type Progress } from 'metainfo/browser';
-import { type InputHTMLAttributes, onUnmounted, ref, shallowRef } from 'vue';
+import { type InputHTMLAttributes, onDeactivated, onUnmounted, ref, shallowRef } from 'vue';
 import { formatBytes, formatDuration } from '../../src/text/format.ts';
-import { printable } from '../../src/text/printable.ts';
 import type { Box, Drawing } from './model.ts';
+import { visible, withoutOptions } from './text.ts';
 
 /** The label of an input for trackers. */
 export const TRACKERS = 'Trackers, one on each line; a blank line begins a tier';
+export const WEBSEEDS = 'Webseeds, one on each line';
 
 /** The value of an input that changed. */
 export const inputValue = ({ target }: Event) => (target as HTMLInputElement).value;
@@ -29,7 +30,7 @@ const MOST_LINES = 200;
 export function Fields({ fields }: { fields: Field[] }) {
   const lines = (all: readonly string[]) => {
     const more = all.length > MOST_LINES ? [`and ${all.length - MOST_LINES} more`] : [];
-    return [...all.slice(0, MOST_LINES), ...more].map((line, i) => <bdi key={i}>{printable(line)}</bdi>);
+    return [...all.slice(0, MOST_LINES), ...more].map((line, i) => <bdi key={i}>{visible(line)}</bdi>);
   };
   return (
     <dl class="fields">
@@ -57,7 +58,7 @@ function Copyable({ text, name }: { text: string; name: string }) {
   };
   return (
     <div class="buttons">
-      <code tabindex="0">{printable(text)}</code>
+      <code tabindex="0">{visible(text)}</code>
       <span>
         <button type="button" aria-label={`Copy ${name}`} onClick={copy}>
           Copy
@@ -83,7 +84,7 @@ interface Problem {
 
 /** Problems: the code of each as a link to its explanation, its place and its message. */
 export function Findings({ findings }: { findings: readonly Problem[] }) {
-  const item = ({ code, severity = 'error', severities, message, advice, spec, path, offset }: Problem) => (
+  const item = ({ code, severity = 'error', severities, message, advice = '', spec, path, offset }: Problem) => (
     <>
       {Object.entries(severities ?? { '': severity }).map(([profile, its]) => [
         <b class={its}>{profile ? `${profile}: ${its}` : its}</b>,
@@ -91,9 +92,9 @@ export function Findings({ findings }: { findings: readonly Problem[] }) {
       ])}
       {code ? <a href={`/errors.html#${code}`}>{code}</a> : null}{' '}
       <code>
-        {[path ?? [], offset === undefined ? [] : `byte ${offset}`].flat().map(String).map(printable).join(' › ')}
+        {[path ?? [], offset === undefined ? [] : `byte ${offset}`].flat().map(String).map(visible).join(' › ')}
       </code>
-      <p>{printable([message, spec && `(${spec})`, advice].filter(Boolean).join(' '))}</p>
+      <p>{visible([withoutOptions(message), spec && `(${spec})`, withoutOptions(advice)].filter(Boolean).join(' '))}</p>
     </>
   );
   const items = findings.map((finding, i) => <li key={i}>{item(finding)}</li>);
@@ -163,6 +164,7 @@ export function useJob(work: (options: JobOptions) => Promise<void>) {
   };
   const cancel = () => running.value?.abort();
   onUnmounted(cancel);
+  onDeactivated(cancel);
   return { progress, error, running, status, start, cancel };
 }
 
@@ -182,7 +184,7 @@ export function JobProgress({ job }: { job: ReturnType<typeof useJob> }) {
           <button type="button" onClick={job.cancel}>
             Cancel
           </button>
-          <bdi class="cut">{printable(file)}</bdi>
+          <bdi class="cut">{visible(file)}</bdi>
         </div>
       ) : null}
       <Failure error={job.error.value} />
@@ -218,7 +220,7 @@ export function Choose({ choose }: { choose: (files: File[]) => void }) {
 export function download(bytes: Uint8Array, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([bytes as BlobPart], { type: 'application/x-bittorrent' }));
-  link.download = `${printable(name)}.torrent`;
+  link.download = `${visible(name)}.torrent`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

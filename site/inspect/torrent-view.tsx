@@ -1,22 +1,24 @@
 /** A torrent: its fields, files, pictures, issues and magnet link; then verification and edits. */
-import type { FoundFolder, Torrent, VerifyReport } from 'metainfo/browser';
+import { type FoundFolder, type Torrent, Torrent as Torrents, type VerifyReport } from 'metainfo/browser';
 import { computed, defineComponent, ref, shallowRef } from 'vue';
 import { exactBytes, formatBytes, plural } from '../../src/text/format.ts';
-import { printable } from '../../src/text/printable.ts';
-import { EditTorrent } from './edit-torrent.tsx';
+import { Edits, EditTorrent, editableFields } from './edit-torrent.tsx';
 import { FileTree } from './file-tree.tsx';
 import {
   issueRows,
+  linksOf,
   overviewOf,
   PROFILES,
   piecesOf,
   placedFiles,
   type Reports,
   sizesOf,
+  toHex,
   treeOf,
   unknownLines,
 } from './model.ts';
 import { download, type Field, Fields, Findings, Input, inputValue, Picture } from './parts.tsx';
+import { peerText, visible } from './text.ts';
 import { VerifyContent } from './verify-content.tsx';
 
 /** A torrent that was opened or made. */
@@ -24,9 +26,24 @@ export interface Opened {
   /** The name of the file. */
   file: string;
   reports: Reports;
+  /** Null if no profile accepts it. */
+  torrent: Torrent | null;
+  edits: Edits | null;
   isNew: boolean;
   /** Content to verify at once. */
   content: FoundFolder | null;
+}
+
+/** Inspects the bytes of a torrent file. @param isNew Whether the page has made it. */
+export function openedFrom(
+  file: string,
+  bytes: Uint8Array,
+  { isNew = false, content = null as Opened['content'] },
+): Opened {
+  const inspect = (profile: keyof Reports) => Torrents.inspect(bytes, { context: { profile } });
+  const reports = { default: inspect('default'), strict: inspect('strict'), compat: inspect('compat') };
+  const torrent = reports.default.torrent ?? reports.compat.torrent;
+  return { file, reports, torrent, edits: torrent && new Edits(torrent, isNew), isNew, content };
 }
 
 const count = (number: number) => number.toLocaleString('en');
@@ -47,7 +64,8 @@ function fieldsOf(torrent: Torrent): Field[] {
     ['trackers', torrent.flatTrackers],
     ['webseeds', torrent.webseeds],
     ['HTTP seeds', torrent.httpseeds],
-    ['DHT nodes', torrent.nodes?.map((node) => node.join(':'))],
+    ['DHT nodes', torrent.nodes?.map(([host, port]) => peerText(host, port))],
+    ['similar torrents', torrent.similar.map(toHex)],
     ['collections', torrent.collections],
     ['update URL', info.updateUrl],
     ['unknown keys', unknownLines(torrent)],
@@ -124,9 +142,8 @@ const Pieces = defineComponent(
 
 export const TorrentView = defineComponent(
   (props: { opened: Opened }) => {
-    const { reports, file, isNew } = props.opened;
+    const { reports, file, torrent, edits, isNew } = props.opened;
     const { version, infohash } = reports.default;
-    const torrent = reports.default.torrent ?? reports.compat.torrent;
     const fields: Field[] = [
       ['version', version ?? 'unknown'],
       ...(torrent ? fieldsOf(torrent) : []),
@@ -134,16 +151,20 @@ export const TorrentView = defineComponent(
       ['infohash v2', infohash.v2, true],
       ['magnet link', torrent && magnetOf(torrent), true],
     ];
+    const save = (made: Torrent) => {
+      download(made.bencode(), made.name);
+      edits?.save(editableFields(made));
+    };
     const heading = () => (
       <header>
         <h1 tabindex="-1">
-          <bdi>{printable(torrent?.name ?? file)}</bdi>
+          <bdi>{visible(torrent?.name ?? file)}</bdi>
         </h1>
         {reports.default.torrent ? null : (
           <p class="error">{torrent ? 'Only the profile compat accepts' : 'No profile accepts'} this torrent.</p>
         )}
         {isNew && torrent ? (
-          <button type="button" class="main" onClick={() => download(torrent.bencode(), torrent.name)}>
+          <button type="button" class="main" onClick={() => save(torrent)}>
             Download the torrent
           </button>
         ) : null}
@@ -161,8 +182,8 @@ export const TorrentView = defineComponent(
         ) : null}
       </section>
     );
-    if (!torrent) return () => [heading(), described(), <Issues reports={reports} />];
-    const root = treeOf(torrent.files);
+    if (!torrent || !edits) return () => [heading(), described(), <Issues reports={reports} />];
+    const root = treeOf(torrent.files, linksOf(torrent));
     const sizes = sizesOf(root);
     const report = shallowRef<VerifyReport | null>(null);
     return () => (
@@ -187,7 +208,7 @@ export const TorrentView = defineComponent(
             content={props.opened.content}
             onReport={(now: VerifyReport | null) => (report.value = now)}
           />
-          <EditTorrent torrent={torrent} />
+          <EditTorrent torrent={torrent} edits={edits} />
         </div>
       </>
     );
