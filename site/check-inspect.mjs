@@ -20,6 +20,8 @@ const FILES = 100_000;
 const TRACKER = 'udp://tracker.example:6969/announce';
 const SCREENS = { screen: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 
+const PHONE = { viewport: SCREENS.phone, isMobile: true, hasTouch: true };
+
 /** Names that must stay texts, and nothing more. */
 const HOSTILE = [
   '<img src=x onerror=document.title="hacked">.txt',
@@ -461,34 +463,116 @@ const FLOWS = {
 
   async keyboard({ page, files }) {
     // It is listened for before Enter is pressed, because Chromium has to learn of it first.
-    page.on('filechooser', (chooser) => chooser.setFiles(files.file('album.torrent')));
-    const tabTo = async (name) => {
-      const target = await page
-        .getByRole(...name)
-        .first()
-        .elementHandle();
+    let chosen = [];
+    page.on('filechooser', (chooser) => chooser.setFiles(chosen));
+    const tabTo = async (role, options = {}) => {
+      const target = await page.getByRole(role, options).first().elementHandle();
       for (let i = 0; i < 100; i += 1) {
         if (await target.evaluate((one) => one === document.activeElement)) return;
         await page.keyboard.press('Tab');
       }
-      assert.fail(`Tab does not reach ${name}`);
+      assert.fail(`Tab does not reach ${role} ${options.name}`);
     };
-    await tabTo(['button', { name: 'Choose files' }]);
-    await page.keyboard.press('Enter');
+    const press = async (name, role = 'button') => {
+      await tabTo(role, { name, exact: true });
+      await page.keyboard.press('Enter');
+    };
+    const choose = (...names) => {
+      chosen = names.map(files.file);
+      return press('Choose files');
+    };
+    const download = async (name) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), press(name)]);
+      return Torrent.fromBytes(readFileSync(await file.path()));
+    };
+    await choose('album.torrent');
     await heading(page, 'album');
     assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
-    await tabTo(['tree', {}]);
+    await tabTo('tree');
     await page.keyboard.press('End');
     await page.getByText('notes/readme.txt: 44 bytes').waitFor();
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     assert.equal(await page.getByRole('treeitem').count(), 3);
-    await tabTo(['textbox', { name: 'Comment' }]);
+    await choose('album/01 fifth.wav', 'album/02 third.wav', 'album/notes/readme.txt');
+    await page.getByText('Complete: 39.2 KiB').waitFor();
+    await tabTo('textbox', { name: 'Comment' });
     await page.keyboard.press('End');
     await page.keyboard.type('!');
-    await tabTo(['button', { name: 'Download the edited torrent' }]);
-    const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
-    assert.equal(Torrent.fromBytes(readFileSync(await file.path())).comment, 'Live in 1973!');
+    assert.equal((await download('Download the edited torrent')).comment, 'Live in 1973!');
+    await press('Start over', 'link');
+    await heading(page, 'Look into a torrent');
+    await choose('album/notes/readme.txt');
+    await heading(page, 'Create a torrent of 1 file');
+    await tabTo('combobox', { name: 'Version' });
+    await page.keyboard.type('v1');
+    await tabTo('checkbox', { name: 'Pad files, so that each file starts a piece' });
+    await page.keyboard.press('Space');
+    await tabTo('textbox', { name: 'Source' });
+    await page.keyboard.type('KEYS');
+    await press('Create');
+    await page.getByRole('button', { name: 'Download the torrent' }).waitFor();
+    const made = await download('Download the torrent');
+    assert.deepEqual([made.torrentVersion, made.info.source], ['v1', 'KEYS']);
+    await press('Start over', 'link');
+    await press('Open an example torrent');
+    await heading(page, 'Example album');
+    await press('Start over', 'link');
+    await tabTo('textbox', { name: 'Or paste a magnet link or an infohash' });
+    await page.keyboard.type(files.torrent.infohashV1);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Magnet link');
+    await press('Copy magnet link');
+    await page.getByText('Copied').waitFor();
+  },
+
+  async phone({ page, files, check }) {
+    const tap = (name, role = 'button') => page.getByRole(role, { name, exact: true }).first().tap();
+    const choose = async (...names) => {
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), tap('Choose files')]);
+      await chooser.setFiles(names.map(files.file));
+    };
+    const download = async (name) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), tap(name)]);
+      return Torrent.fromBytes(readFileSync(await file.path()));
+    };
+    await choose('album.torrent');
+    await heading(page, 'album');
+    await page.getByRole('treeitem', { name: 'notes' }).tap();
+    assert.equal(await page.getByRole('treeitem').count(), 3);
+    await tap('Open all folders');
+    await page.getByRole('treeitem', { name: 'readme.txt' }).tap();
+    await page.getByText('notes/readme.txt: 44 bytes').waitFor();
+    // Phones have no folders to choose.
+    await choose('album/01 fifth.wav', 'album/02 third.wav', 'album/notes/readme.txt');
+    await page.getByText('Complete: 39.2 KiB').waitFor();
+    await page.getByLabel('Comment').fill('on a phone');
+    assert.equal((await download('Download the edited torrent')).comment, 'on a phone');
+    await page.goBack();
+    await choose('film.torrent', 'downloads/film.mkv');
+    await page.getByText('Complete: 1000 B').waitFor();
+    await tap('Start over', 'link');
+    await choose('album/01 fifth.wav', 'album/02 third.wav');
+    await heading(page, 'Create a torrent of 2 files');
+    await page.getByLabel('Name').fill('two songs');
+    await page.getByLabel('Version').selectOption('v2');
+    await page.getByLabel('Private').tap();
+    await tap('Create');
+    await heading(page, 'two songs');
+    const made = await download('Download the torrent');
+    assert.deepEqual([made.name, made.torrentVersion, made.info.private], ['two songs', 'v2', true]);
+    await tap('Start over', 'link');
+    await tap('Open an example torrent');
+    await heading(page, 'Example album');
+    const slider = page.getByRole('slider');
+    await slider.fill('4');
+    await page.getByText('Pieces 4 to 7 of 8').waitFor();
+    await tap('Start over', 'link');
+    await tap('Open an example magnet link');
+    await heading(page, 'Magnet link');
+    await tap('Copy infohash v1');
+    await page.getByText('Copied').waitFor();
+    await check('phone');
   },
 
   async offline({ page, files }) {
@@ -637,7 +721,8 @@ export async function checkInspect(browser, { address, report, shots }) {
   if (shots) mkdirSync(shots, { recursive: true });
   const files = await makeFiles(folder);
   for (const [name, flow] of Object.entries(FLOWS)) {
-    const context = await browser.newContext({ viewport: SCREENS.screen, reducedMotion: 'reduce' });
+    const device = name === 'phone' ? PHONE : { viewport: SCREENS.screen };
+    const context = await browser.newContext({ ...device, reducedMotion: 'reduce' });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
     await context.addInitScript(holdStreams);
     const say = (text) => report(`inspect, ${name}: ${text}`);
