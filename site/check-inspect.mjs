@@ -77,6 +77,11 @@ async function makeFiles(folder) {
   const torrent = await draft.generate({ version: 'hybrid' });
   await torrent.write(path.join(folder, 'album.torrent'));
   cpSync(path.join(folder, 'album.torrent'), path.join(folder, 'album-copy'));
+  const pictures = ['one.png', 'Thumbs.db'].map((name) => ({ path: name, data: Buffer.from(name) }));
+  mkdirSync(path.join(folder, 'pictures'));
+  for (const { path: name, data } of pictures) writeFileSync(path.join(folder, 'pictures', name), data);
+  const withThumbs = await new TorrentCreate({ name: 'pictures', sources: pictures }).generate();
+  await withThumbs.write(path.join(folder, 'pictures.torrent'));
   writeFileSync(path.join(folder, 'diary'), 'd4:infoe is how this text begins');
   const [data, name, pieces] = [new Uint8Array(4), 'hostile \u202e<b>name</b>', new Uint8Array(20)];
   const files = HOSTILE.map((one) => ({ length: 10, path: ['<i>folder</i>', one] }));
@@ -440,6 +445,8 @@ const FLOWS = {
     await drop(page, files.file('album/notes/readme.txt'));
     await page.getByText('Not complete: 44 B of 39.2 KiB are good').waitFor();
     assert.doesNotMatch(await page.locator('main').innerText(), /extra files/);
+    await drop(page, files.file('pictures.torrent'), files.file('pictures'));
+    await page.getByText('Complete: 16 B of 16 B are good').waitFor();
     await drop(page, files.file('film.torrent'), files.file('downloads'));
     await page.getByText('Complete: 1000 B of 1000 B are good').waitFor();
     await drop(page, files.file('downloads/film.mkv'));

@@ -136,8 +136,9 @@ const App = defineComponent(() => {
     const [torrent, another] = candidates.filter((one) => one !== null);
     if (another) throw new Error('Open one torrent at a time.');
     const others = given.filter((_, i) => candidates[i] === null);
-    const content = others.length > 0 ? await filesFrom(others as GivenFiles) : null;
     const { view } = now.value;
+    const everything = torrent !== undefined || view.kind === 'torrent';
+    const content = others.length > 0 ? await filesFrom(others as GivenFiles, { everything }) : null;
     if (torrent) await showTorrent(torrent.name, torrent.bytes, { content });
     else if (content && view.kind === 'torrent')
       views[place.value] = { ...now.value, view: { ...view, opened: { ...view.opened, content } } };

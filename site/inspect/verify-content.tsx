@@ -54,7 +54,7 @@ export const VerifyContent = defineComponent(
         <p>
           Drop the folder of this torrent on the page, or a folder that holds it, or some of its files. Or choose them.
         </p>
-        <Choose choose={async (files) => start(await filesFrom(files))} />
+        <Choose choose={async (files) => start(await filesFrom(files, { everything: true }))} />
         <JobProgress job={job} />
         {report.value ? <Report report={report.value} pieces={props.torrent.nPieces} folder={given.folder} /> : null}
       </section>

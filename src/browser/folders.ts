@@ -1,7 +1,7 @@
 /** The files that a user gives to a page: chosen, dropped, or in a folder. */
 import { throwIfAborted } from '../errors/cancel.ts';
 import { type MetainfoError, shown } from '../errors/errors.ts';
-import { checkOptions, invalidArgument, type OptionStructs, Signal } from '../errors/guard.ts';
+import { checkOptions, Flag, invalidArgument, type OptionStructs, Signal } from '../errors/guard.ts';
 import { fromSystemError } from '../errors/system-error.ts';
 import { sortV1 } from '../layout/order.ts';
 import { isSystemFileName, isTorrentFileName, unsafeComponent } from '../layout/safe-path.ts';
@@ -74,7 +74,7 @@ export interface FoundFolder {
   sources: GivenFile[];
 }
 
-const OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: Signal };
+const OPTIONS: OptionStructs<NonNullable<Parameters<typeof filesFrom>[1]>> = { signal: Signal, everything: Flag };
 
 /**
  * Lists the files that a user has chosen or dropped: Files, a `FileList`, handles of the File System Access API, entries of
@@ -82,6 +82,7 @@ const OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: S
  * desktop.ini and torrents at the top of the only folder, in the order of {@link sortV1}: the library in Node makes the same torrent of it.
  *
  * @param given The files or folders.
+ * @param options.everything Leave nothing out, as `verify` does: files that cannot be opened are listed with an unknown size.
  * @throws {MetainfoError} `ERR_READ` for a file or folder that cannot be read, with its path; `ERR_INVALID_ARGUMENT` for
  *   anything else than files and folders
  * @throws {AbortError} if the signal fires
@@ -97,22 +98,9 @@ const OPTIONS: OptionStructs<{ signal?: AbortSignal | undefined }> = { signal: S
  */
 export async function filesFrom(
   given: GivenFiles,
-  options: { signal?: AbortSignal | undefined } = {},
+  options: { signal?: AbortSignal | undefined; everything?: boolean | undefined } = {},
 ): Promise<FoundFolder> {
-  const { signal } = checkOptions(options, OPTIONS);
-  return listFiles(given, signal, { everything: false });
-}
-
-const single = new WeakSet<GivenFile>();
-/** Whether the user gave this file itself, instead of a folder that holds it. */
-export const isSingle = (file: GivenFile): boolean => single.has(file);
-
-/** As {@link filesFrom}. @param options.everything Also list system files, and those that cannot be opened, as {@link unreadable}. */
-export async function listFiles(
-  given: GivenFiles,
-  signal: AbortSignal | undefined,
-  { everything }: { everything: boolean },
-): Promise<FoundFolder> {
+  const { signal, everything = false } = checkOptions(options, OPTIONS);
   const found: { path: string[]; data: NamedBlob }[] = [];
   for (const top of topsOf(given))
     for await (const { path, data } of filesIn(top, '', { signal, everything })) {
@@ -130,6 +118,10 @@ export async function listFiles(
   if (!isFolder) for (const source of sources) single.add(source);
   return { name: name !== null && unsafeComponent(name) === null ? name : null, sources };
 }
+
+const single = new WeakSet<GivenFile>();
+/** Whether the user gave this file itself, instead of a folder that holds it. */
+export const isSingle = (file: GivenFile): boolean => single.has(file);
 
 type Top = NamedBlob | Handle | Entry;
 
@@ -178,7 +170,7 @@ async function* filesIn(
 /** Stands for a file that cannot be opened, so nobody knows its size. */
 function unreadable(name: string, error: MetainfoError): NamedBlob {
   const slice = () => ({ arrayBuffer: () => Promise.reject(error) });
-  return { name, size: Number.POSITIVE_INFINITY, slice } as unknown as NamedBlob;
+  return { name, size: Number.POSITIVE_INFINITY, slice, stream: slice } as unknown as NamedBlob;
 }
 
 function fileOf(file: Handle | Entry): Promise<NamedBlob> {

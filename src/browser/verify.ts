@@ -13,7 +13,7 @@ import { CHECK, type CheckOptions, diskPathAt, hashingOf, verifyMatched } from '
 import { MatchedSources, matchSources } from '../verify/match-sources.ts';
 import type { DiskFile } from '../verify/matched-files.ts';
 import type { VerifyReport } from '../verify/report.ts';
-import { type GivenFile, type GivenFiles, isSingle, listFiles } from './folders.ts';
+import { filesFrom, type GivenFile, type GivenFiles, isSingle } from './folders.ts';
 
 /**
  * Verifies files against a torrent: reports missing, corrupt and extra files, and which pieces are good.
@@ -44,7 +44,7 @@ export async function verify(
   const hashing = hashingOf(torrent, checked);
   const sources = hasSources(given)
     ? checkedSources(given)
-    : (await listFiles(given, signal, { everything: true })).sources;
+    : (await filesFrom(given, { signal, everything: true })).sources;
   // As in Node, a file that is given itself may have any name.
   const isRenamed = torrent.nFiles === 1 && sources.length === 1 && sources.every(isSingle);
   const rows = sources.map(({ path, data }) => ({

@@ -53,6 +53,9 @@ describe('filesFrom', () => {
     assert.deepEqual(await pathsOf(album), ['a', 'sub/c.torrent']);
     assert.deepEqual(await pathsOf([handle('b.torrent')]), ['b.torrent']);
     assert.deepEqual(await pathsOf([handle('b.torrent'), handle('a')]), ['a', 'b.torrent']);
+    const full = directory('album', [handle('a'), handle('b.torrent'), handle('Thumbs.db')]);
+    const { sources } = await filesFrom(full, { everything: true });
+    assert.deepEqual(sources.map(({ path }) => path).sort(), ['Thumbs.db', 'a', 'b.torrent']);
   });
 
   it('says which file or folder cannot be read', async () => {
@@ -100,11 +103,13 @@ describe('verify of metainfo/browser', () => {
     ];
     const torrent = await inV2({ name: 'album', sources });
     const given = directory('album', [handle('a'), handle('b', failure), handle('empty', failure)]);
-    assert.deepEqual(await check(torrent, given), {
-      ok: false,
-      statuses: ['complete', 'unreadable', 'unreadable'],
-      extraFiles: [],
-    });
+    for (const content of [given, await filesFrom(given, { everything: true })])
+      assert.deepEqual(await check(torrent, content), {
+        ok: false,
+        statuses: ['complete', 'unreadable', 'unreadable'],
+        extraFiles: [],
+      });
+    await assert.rejects(filesFrom(given), { code: 'ERR_READ' });
   });
 
   it('takes bytes, and refuses streams and malformed sources', async () => {
