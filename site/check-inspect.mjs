@@ -1,25 +1,20 @@
 // Goes through every flow of the page /inspect in Chromium: site/check.mjs calls it. It compares what the page shows with what the library
 // gives in Node.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import { edit, encode, Torrent, TorrentCreate } from '../dist/index.js';
 import { root } from '../scripts/setup.mjs';
-import { writeWorker } from './inspect.mjs';
+import { checkWorker, workersAreReady } from './check-inspect-worker.mjs';
 
 /** Bytes of all files of the page, each compressed. */
 const MOST_BYTES = 150_000;
 const FILES = 100_000;
 const TRACKER = 'udp://tracker.example:6969/announce';
 const SCREENS = { screen: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
-
 const PHONE = { viewport: SCREENS.phone, isMobile: true, hasTouch: true };
 
 /** Names that must stay texts, and nothing more. */
@@ -31,6 +26,24 @@ const HOSTILE = [
   '__proto__',
   'nul\0l\nine',
 ];
+
+const HOSTILE_TORRENT = {
+  comment: '<b>bold</b>\u202e',
+  info: {
+    files: [...HOSTILE.map((one) => ({ length: 10, path: ['<i>folder</i>', one] })), { length: 4, path: ['..', 'up'] }],
+    name: 'hostile \u202e<b>name</b>',
+    'piece length': 2 ** 14,
+    pieces: new Uint8Array(20),
+    x_cross: '<b>mark</b>',
+  },
+  publisher: 'P\u202e',
+};
+
+function manyFiles() {
+  const files = Array.from({ length: FILES }, (_, i) => ({ length: 1, path: [`file ${i + 1}`] }));
+  const pieces = new Uint8Array(20 * Math.ceil(FILES / 2 ** 14));
+  return { info: { files, name: 'many', 'piece length': 2 ** 14, pieces } };
+}
 
 /** Emoji of several with joiners between them, and a joiner that hides in a name. */
 const [FAMILY, HEART, HIDDEN] = [
@@ -58,73 +71,51 @@ const DETAILS = {
 
 /** Makes the files of all flows in a folder. */
 async function makeFiles(folder) {
-  const album = path.join(folder, 'album');
-  cpSync(path.join(root, 'examples/album'), album, { recursive: true });
-  const broken = path.join(folder, 'broken');
-  cpSync(album, broken, { recursive: true });
-  const wav = readFileSync(path.join(broken, '01 fifth.wav'));
+  const file = (name) => path.join(folder, name);
+  const write = (name, bytes) => writeFileSync(file(name), bytes);
+  const copy = (from, to) => cpSync(from, file(to), { recursive: true });
+  copy(path.join(root, 'examples/album'), 'album');
+  copy(file('album'), 'broken');
+  const wav = readFileSync(file('broken/01 fifth.wav'));
   wav[20_000] ^= 1;
-  writeFileSync(path.join(broken, '01 fifth.wav'), wav);
-  rmSync(path.join(broken, 'notes/readme.txt'));
-  writeFileSync(path.join(broken, 'more.txt'), 'more');
-  writeFileSync(path.join(folder, 'large.bin'), new Uint8Array(64 * 2 ** 20));
-  cpSync(album, path.join(folder, 'downloads/music/album'), { recursive: true });
-  for (const one of ['downloads/film.mkv', 'downloads/other.mkv'])
-    writeFileSync(path.join(folder, one), new Uint8Array(1000).fill(one.length));
-  const film = new TorrentCreate({ pathRoot: path.join(folder, 'downloads/film.mkv') });
-  await (await film.generate()).write(path.join(folder, 'film.torrent'));
-  const draft = new TorrentCreate({ pathRoot: album, comment: 'Live in 1973', trackers: [[TRACKER]], createdBy: null });
-  const torrent = await draft.generate({ version: 'hybrid' });
-  await torrent.write(path.join(folder, 'album.torrent'));
-  cpSync(path.join(folder, 'album.torrent'), path.join(folder, 'album-copy'));
+  write('broken/01 fifth.wav', wav);
+  rmSync(file('broken/notes/readme.txt'));
+  write('broken/more.txt', 'more');
+  write('large.bin', new Uint8Array(64 * 2 ** 20));
+  copy(file('album'), 'downloads/music/album');
+  write('downloads/film.mkv', new Uint8Array(1000).fill(1));
+  write('downloads/other.mkv', new Uint8Array(1000).fill(2));
+  mkdirSync(file('pictures'));
+  for (const name of ['one.png', 'Thumbs.db']) write(`pictures/${name}`, name);
+  write('diary', 'd4:infoe is how this text begins');
+  const fields = { comment: 'Live in 1973', trackers: [[TRACKER]], createdBy: null };
+  const torrent = await new TorrentCreate({ pathRoot: file('album'), ...fields }).generate({ version: 'hybrid' });
+  await torrent.write(file('album.torrent'));
+  copy(file('album.torrent'), 'album-copy');
+  await edit(torrent, { private: true }).write(file('private.torrent'));
+  await (await new TorrentCreate({ pathRoot: file('downloads/film.mkv') }).generate()).write(file('film.torrent'));
   const pictures = ['one.png', 'Thumbs.db'].map((name) => ({ path: name, data: Buffer.from(name) }));
-  mkdirSync(path.join(folder, 'pictures'));
-  for (const { path: name, data } of pictures) writeFileSync(path.join(folder, 'pictures', name), data);
-  const withThumbs = await new TorrentCreate({ name: 'pictures', sources: pictures }).generate();
-  await withThumbs.write(path.join(folder, 'pictures.torrent'));
-  writeFileSync(path.join(folder, 'diary'), 'd4:infoe is how this text begins');
-  const [data, name, pieces] = [new Uint8Array(4), 'hostile \u202e<b>name</b>', new Uint8Array(20)];
-  const files = HOSTILE.map((one) => ({ length: 10, path: ['<i>folder</i>', one] }));
-  const info = {
-    files: [...files, { length: 4, path: ['..', 'up'] }],
-    name,
-    'piece length': 2 ** 14,
-    pieces,
-    x_cross: '<b>mark</b>',
-  };
-  writeFileSync(
-    path.join(folder, 'hostile.torrent'),
-    encode({ comment: '<b>bold</b>\u202e', info, publisher: 'P\u202e' }),
-  );
-  const many = Array.from({ length: FILES }, (_, i) => ({ length: 1, path: [`file ${i + 1}`] }));
-  const manyPieces = new Uint8Array(20 * Math.ceil(FILES / 2 ** 14));
-  writeFileSync(
-    path.join(folder, 'many.torrent'),
-    encode({ info: { files: many, name: 'many', 'piece length': 2 ** 14, pieces: manyPieces } }),
-  );
-  writeFileSync(path.join(folder, 'no.torrent'), data);
-  writeFileSync(path.join(folder, 'details.torrent'), encode(DETAILS));
-  await edit(torrent, { private: true }).write(path.join(folder, 'private.torrent'));
-  return { folder, torrent, file: (one) => path.join(folder, one) };
+  await (await new TorrentCreate({ name: 'pictures', sources: pictures }).generate()).write(file('pictures.torrent'));
+  for (const [name, content] of Object.entries({ hostile: HOSTILE_TORRENT, details: DETAILS, many: manyFiles() }))
+    write(`${name}.torrent`, encode(content));
+  write('no.torrent', new Uint8Array(4));
+  return { folder, torrent, file };
+}
+
+async function dragTo(page, x, y, data) {
+  const session = await page.context().newCDPSession(page);
+  for (const type of ['dragEnter', 'dragOver', 'drop'])
+    await session.send('Input.dispatchDragEvent', { type, x, y, data: { dragOperationsMask: 1, ...data } });
+  await session.detach();
 }
 
 /** Drops files or folders of the disk on the page, as a user does. */
-async function drop(page, ...files) {
-  const session = await page.context().newCDPSession(page);
-  const data = { items: [], files, dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'])
-    await session.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data });
-  await session.detach();
-}
+const drop = (page, ...files) => dragTo(page, 200, 200, { items: [], files });
 
 /** Drops text on a place of the page. */
 async function dropText(page, text, place) {
   const { x, y, width, height } = await place.boundingBox();
-  const session = await page.context().newCDPSession(page);
-  const data = { items: [{ mimeType: 'text/plain', data: text }], dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'])
-    await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
-  await session.detach();
+  await dragTo(page, x + width / 2, y + height / 2, { items: [{ mimeType: 'text/plain', data: text }] });
 }
 
 /** Whether the page would ask before it is left. */
@@ -150,8 +141,9 @@ async function heading(page, text) {
   await page.getByRole('heading', { level: 1, name: text }).waitFor();
 }
 
-async function downloaded(page, button) {
-  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button }).click()]);
+/** The file that a button downloads. @param press Presses the button; undefined for a click. */
+async function downloaded(page, name, press = () => page.getByRole('button', { name }).click()) {
+  const [file] = await Promise.all([page.waitForEvent('download'), press(name)]);
   return { name: file.suggestedFilename(), bytes: new Uint8Array(readFileSync(await file.path())) };
 }
 
@@ -419,6 +411,19 @@ const FLOWS = {
       globalThis.chunksLeft = Number.POSITIVE_INFINITY;
     });
     await page.getByRole('status').getByText('Cancelled').waitFor();
+    // To leave cancels too.
+    await page.evaluate(() => {
+      globalThis.chunksLeft = 16;
+    });
+    await create.click();
+    await page.getByText(/ of 64 MiB · .*\/s · .* left/).waitFor();
+    await page.goBack();
+    await page.evaluate(() => {
+      globalThis.chunksLeft = Number.POSITIVE_INFINITY;
+    });
+    await heading(page, 'Look into a torrent');
+    await page.goForward();
+    await page.getByRole('status').getByText('Cancelled').waitFor();
     await create.click();
     await heading(page, 'large.bin');
   },
@@ -466,6 +471,11 @@ const FLOWS = {
     assert.equal(await tree.getAttribute('aria-activedescendant'), `row-${FILES - 1}`);
     assert.ok((await page.getByRole('treeitem').count()) < 60);
     await check('many');
+    await page.goBack();
+    await heading(page, 'Look into a torrent');
+    await page.goForward();
+    assert.ok(await tree.getByText(`file ${FILES}`, { exact: true }).isVisible());
+    assert.ok(await tree.evaluate((box) => box.scrollTop > 1000));
   },
 
   async keyboard({ page, files }) {
@@ -488,10 +498,7 @@ const FLOWS = {
       chosen = names.map(files.file);
       return press('Choose files');
     };
-    const download = async (name) => {
-      const [file] = await Promise.all([page.waitForEvent('download'), press(name)]);
-      return Torrent.fromBytes(readFileSync(await file.path()));
-    };
+    const download = async (name) => Torrent.fromBytes((await downloaded(page, name, press)).bytes);
     await choose('album.torrent');
     await heading(page, 'album');
     assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
@@ -539,10 +546,7 @@ const FLOWS = {
       const [chooser] = await Promise.all([page.waitForEvent('filechooser'), tap('Choose files')]);
       await chooser.setFiles(names.map(files.file));
     };
-    const download = async (name) => {
-      const [file] = await Promise.all([page.waitForEvent('download'), tap(name)]);
-      return Torrent.fromBytes(readFileSync(await file.path()));
-    };
+    const download = async (name) => Torrent.fromBytes((await downloaded(page, name, tap)).bytes);
     await choose('album.torrent');
     await heading(page, 'album');
     await page.getByRole('treeitem', { name: 'notes' }).tap();
@@ -598,113 +602,6 @@ const FLOWS = {
     await page.context().setOffline(false);
   },
 };
-
-/** The workers of the page and of /errors.html keep their files. */
-async function workersAreReady(page) {
-  const areActive = async () => {
-    const all = await navigator.serviceWorker.getRegistrations();
-    return all.length === 2 && all.every(({ active }) => active?.state === 'activated');
-  };
-  // Playwright's waitForFunction takes the promise of a page as true.
-  while (!(await page.evaluate(areActive))) await sleep(50);
-}
-
-/** The marks of the pages of version 2. */
-const WHOLE = { '/inspect/': { page: '2', script: '2' }, '/errors.html': { page: '2' } };
-
-/** Files of the site in version 2: the page and its script say so, and the worker has their hashes. */
-function secondVersion(site) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'metainfo-site-'));
-  for (const name of ['inspect', 'assets', 'errors.html', 'vp-icons.css'])
-    cpSync(path.join(site, name), path.join(folder, name), { recursive: true });
-  const change = (name, edit) =>
-    writeFileSync(path.join(folder, name), edit(readFileSync(path.join(folder, name), 'utf8')));
-  change('inspect/index.html', (text) => text.replace('<html', '<html data-page="2"'));
-  change('inspect/page.js', (text) => `document.documentElement.dataset.script = '2';${text}`);
-  change('errors.html', (text) => text.replace('<html', '<html data-page="2"'));
-  writeWorker(folder);
-  return folder;
-}
-
-/** The worker falls back to its version when the server fails, hangs or has half of another version. It gives way to a whole one. */
-async function checkWorker(browser, say) {
-  const first = path.join(root, 'build/site');
-  const second = secondVersion(first);
-  const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
-  const from = (folder) => (name, response) => {
-    const file = path.join(folder, name.replace(/\/$/, '/index.html'));
-    if (!existsSync(file)) return response.writeHead(404).end();
-    return response
-      .writeHead(200, { 'content-type': types[path.extname(file)] ?? 'font/woff2' })
-      .end(readFileSync(file));
-  };
-  const login = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please log in</h1>');
-  const halfOf = (isNew) => (name, response) => from(isNew.test(name) ? second : first)(name, response);
-  const servers = {
-    'status 500': (_, response) => response.writeHead(500).end(),
-    'no answer': () => {},
-    'half an answer': (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).write('<h1>Half'),
-    'a login': login,
-    'a new page': halfOf(/^\/inspect\/$|errors/),
-    'a new script': halfOf(/page\.js$/),
-    'a new worker': halfOf(/worker/),
-    'a new page and worker': halfOf(/worker|\/$/),
-    'everything new': from(second),
-  };
-  let serve = from(first);
-  const server = createServer(({ url }, response) => serve(new URL(url, 'http://x').pathname, response)).listen(0);
-  await once(server, 'listening');
-  const address = `http://localhost:${server.address().port}`;
-  const context = await browser.newContext();
-  const versionOf = (page) => page.evaluate(() => ({ ...document.documentElement.dataset }));
-  const open = async (place) => {
-    const page = await context.newPage();
-    // The scripts of /errors.html are not kept: a server that hangs keeps the page loading.
-    await page.goto(address + place, { waitUntil: 'commit' });
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    return page;
-  };
-  const page = await open('/inspect/');
-  await page.evaluate(() => caches.open('another app').then((cache) => cache.put('/x', new Response('theirs'))));
-  await workersAreReady(page);
-  for (const [name, next] of Object.entries(servers)) {
-    serve = next;
-    // An update that hangs would keep all later ones waiting.
-    server.closeAllConnections();
-    await page.reload();
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    const errors = await open('/errors.html');
-    // An update that began before may end now. Each page has a worker of its own.
-    const isNewAllowed = serve === servers['everything new'];
-    for (const [shown, whole] of [
-      [await versionOf(page), WHOLE['/inspect/']],
-      [await versionOf(errors), WHOLE['/errors.html']],
-    ])
-      if (!isDeepStrictEqual(shown, {}) && !(isNewAllowed && isDeepStrictEqual(shown, whole)))
-        say(`${name}: shows ${JSON.stringify(shown)}`);
-    await errors.close();
-  }
-  await page.close();
-  // Chromium looks for a new worker while a page is open, and lets it begin when the last page is closed.
-  for (const [place, whole] of Object.entries(WHOLE))
-    for (let visit = 0, isNew = false; !isNew; visit += 1) {
-      const next = await open(place);
-      const shown = await versionOf(next);
-      await sleep(3000);
-      await next.close();
-      await sleep(3000);
-      isNew = isDeepStrictEqual(shown, whole);
-      if (!isNew && !isDeepStrictEqual(shown, {})) say(`an update of ${place} shows ${JSON.stringify(shown)}`);
-      if (visit === 20) throw new Error(`${place} is never updated`);
-    }
-  const last = await open('/inspect/');
-  const names = await last.evaluate(() => caches.keys());
-  if (!names.includes('another app')) say(`the caches are ${names}`);
-  await context.close();
-  server.closeAllConnections();
-  server.close();
-  rmSync(second, { recursive: true });
-}
 
 /** All files of the page, each compressed. */
 function sizeOf(site) {

@@ -38,25 +38,21 @@ interface Entry {
 /** A dropped entry or a chosen file. */
 type Given = FileSystemEntry | File;
 
-/** Bytes of a file that may be a torrent. */
-interface Candidate {
-  name: string;
-  bytes: Uint8Array;
-}
-
 /** Reads a file that is a torrent by its name or by its bytes; null for any other, and for a folder. */
-async function torrentIn(given: Given): Promise<Candidate | null> {
+async function torrentIn(given: Given): Promise<{ name: string; bytes: Uint8Array } | null> {
   const isTop = 'isFile' in given ? given.isFile : given.webkitRelativePath === '';
-  const { name } = given;
-  const [file] = isTop ? (await filesFrom([given] as GivenFiles)).sources : [];
+  const [file] = isTop ? (await filesFrom([given] as GivenFiles, { everything: true })).sources : [];
   if (!file) return null;
+  const { name, size } = file.data;
   const read = async (most: number) => new Uint8Array(await file.data.slice(0, most).arrayBuffer());
-  const isNamed = /\.torrent$/i.test(name);
-  const begins = async () => /^d\d+:/.test(String.fromCharCode(...(await read(8))));
-  if (!isNamed && (file.data.size > DEFAULT_LIMITS.bytes || !(await begins()))) return null;
   // One byte beyond the limit makes `inspect` refuse it.
-  const bytes = await read(DEFAULT_LIMITS.bytes + 1);
-  return isNamed || hasInfo(bytes) ? { name, bytes } : null;
+  const whole = () => read(DEFAULT_LIMITS.bytes + 1);
+  if (/\.torrent$/i.test(name)) return { name, bytes: await whole() };
+  // A file that cannot be read is content, and reported as such.
+  const start = size <= DEFAULT_LIMITS.bytes ? await read(8).catch(() => []) : [];
+  if (!/^d\d+:/.test(String.fromCharCode(...start))) return null;
+  const bytes = await whole();
+  return hasInfo(bytes) ? { name, bytes } : null;
 }
 
 function hasInfo(bytes: Uint8Array): boolean {

@@ -5,7 +5,7 @@ import { tiersIn, tiersText } from './model.ts';
 import { download, Failure, type Field, Fields, Findings, Input, inputValue, TRACKERS } from './parts.tsx';
 
 /** The fields to edit, as the torrent has them. */
-export function editableFields(torrent: Torrent) {
+function editableFields(torrent: Torrent) {
   return {
     trackers: tiersText(torrent.toJSON().tiers),
     comment: torrent.comment ?? '',
@@ -16,12 +16,14 @@ export function editableFields(torrent: Torrent) {
 
 /** The edits of a torrent, which outlive its view, and whether the user has them as a file. */
 export class Edits {
-  readonly fields: ReturnType<typeof editableFields>;
+  readonly original: ReturnType<typeof editableFields>;
+  readonly fields: typeof this.original;
   /** States of the fields, of which the user has a file. */
   readonly #saved = new Set<string>();
 
   constructor(torrent: Torrent, isNew: boolean) {
-    this.fields = shallowReactive(editableFields(torrent));
+    this.original = editableFields(torrent);
+    this.fields = shallowReactive({ ...this.original });
     if (!isNew) this.save();
   }
 
@@ -36,8 +38,7 @@ export class Edits {
 
 export const EditTorrent = defineComponent(
   ({ torrent, edits }: { torrent: Torrent; edits: Edits }) => {
-    const before = editableFields(torrent);
-    const { fields } = edits;
+    const { original: before, fields } = edits;
     const result = computed(() => {
       const changes: TorrentChanges = {
         ...(fields.trackers !== before.trackers && { trackers: tiersIn(fields.trackers) }),

@@ -2,7 +2,7 @@
 import { printable } from '../../src/text/printable.ts';
 
 /** A joiner between two emoji, which makes one of them. */
-const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/u;
+const JOINER = /\u200d(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?\u200d)(?=\p{Extended_Pictographic})/u;
 
 /** Makes untrusted text safe to show: {@link printable}, but emoji stay whole. */
 export function visible(text: string): string {

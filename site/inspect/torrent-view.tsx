@@ -2,7 +2,7 @@
 import { type FoundFolder, type Torrent, Torrent as Torrents, type VerifyReport } from 'metainfo/browser';
 import { computed, defineComponent, ref, shallowRef } from 'vue';
 import { exactBytes, formatBytes, plural } from '../../src/text/format.ts';
-import { Edits, EditTorrent, editableFields } from './edit-torrent.tsx';
+import { Edits, EditTorrent } from './edit-torrent.tsx';
 import { FileTree } from './file-tree.tsx';
 import {
   issueRows,
@@ -153,7 +153,7 @@ export const TorrentView = defineComponent(
     ];
     const save = (made: Torrent) => {
       download(made.bencode(), made.name);
-      edits?.save(editableFields(made));
+      edits?.save(edits.original);
     };
     const heading = () => (
       <header>
