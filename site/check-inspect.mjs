@@ -338,8 +338,13 @@ const FLOWS = {
     await comment.fill('other');
     await downloaded(page, 'Download the edited torrent');
     assert.equal(await asks(page), false);
+    await comment.fill('given up');
     await page.goBack();
+    assert.equal(await asks(page), true);
     await drop(page, files.file('album'));
+    // No way leads back to the edited torrent.
+    await heading(page, 'Create a torrent of 4 files');
+    assert.equal(await asks(page), false);
     await page.locator('button:enabled', { hasText: 'Create' }).click();
     await heading(page, 'album');
     assert.equal(await asks(page), true);
