@@ -87,7 +87,7 @@ async function makeFiles(folder) {
   write('downloads/other.mkv', new Uint8Array(1000).fill(2));
   mkdirSync(file('pictures'));
   for (const name of ['one.png', 'Thumbs.db']) write(`pictures/${name}`, name);
-  write('diary', 'd4:infoe is how this text begins');
+  write('diary', 'd4:info: this is how a text may begin');
   const fields = { comment: 'Live in 1973', trackers: [[TRACKER]], createdBy: null };
   const torrent = await new TorrentCreate({ pathRoot: file('album'), ...fields }).generate({ version: 'hybrid' });
   await torrent.write(file('album.torrent'));

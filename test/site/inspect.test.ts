@@ -157,7 +157,7 @@ test('each issue has the severity of every profile', () => {
   ]);
 });
 
-/** What a user gives: files with their paths, as a browser lists those of a chosen folder. */
+/** Files of a user with their paths, as a browser lists those of a chosen folder. */
 async function given(...paths: string[]) {
   const files = paths.map((path) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
