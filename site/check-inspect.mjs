@@ -183,6 +183,7 @@ const FLOWS = {
     await check('magnet');
     for (const hash of [files.torrent.infohashV1.toUpperCase(), ` ${files.torrent.infohashV2} `]) {
       await page.getByRole('link', { name: 'Start over' }).click();
+      assert.equal(await input.inputValue(), '');
       await input.fill(hash);
       await page.getByRole('button', { name: 'Open the link' }).click();
       await heading(page, 'Magnet link');

@@ -88,9 +88,9 @@ function MagnetView({ magnet }: { magnet: Magnet }) {
   );
 }
 
-/** The page's own entries in the history of the browser have it: those of the page before a reload have another. */
+/** Marks the entries of this page in the history of the browser. Entries from before a reload have another mark. */
 const SESSION = performance.timeOrigin;
-/** Views that stay as they are until the user goes back to them. */
+/** Views that keep their state while they are hidden. */
 const MOST_KEPT = 10;
 
 const App = defineComponent(() => {
@@ -132,12 +132,13 @@ const App = defineComponent(() => {
     const [torrent, another] = candidates.filter((one) => one !== null);
     if (another) throw new Error('Open one torrent at a time.');
     const others = given.filter((_, i) => candidates[i] === null);
-    const { view } = now.value;
+    const [at, entry] = [place.value, now.value];
+    const { view } = entry;
     const everything = torrent !== undefined || view.kind === 'torrent';
     const content = others.length > 0 ? await filesFrom(others as GivenFiles, { everything }) : null;
     if (torrent) await showTorrent(torrent.name, torrent.bytes, { content });
     else if (content && view.kind === 'torrent')
-      views[place.value] = { ...now.value, view: { ...view, opened: { ...view.opened, content } } };
+      views[at] = { ...entry, view: { ...view, opened: { ...view.opened, content } } };
     else if (content) await show({ kind: 'create', found: content });
   };
   const openLink = (text: string) =>
@@ -224,7 +225,10 @@ const App = defineComponent(() => {
     if (view.kind === 'create') return <CreateTorrent key={key} found={view.found} onMade={onMade} />;
     return view.kind === 'magnet' ? <MagnetView key={key} magnet={view.magnet} /> : start();
   };
-  const startOver = withModifiers(() => show({ kind: 'start' }), ['exact', 'prevent']);
+  const startOver = () => {
+    link.value = '';
+    show({ kind: 'start' });
+  };
   return () => (
     <>
       <nav aria-label="Site">
@@ -232,7 +236,7 @@ const App = defineComponent(() => {
         <a href="/start.html">Getting started</a>
         <a href="/contents.html">Documentation</a>
         {now.value.view.kind === 'start' ? null : (
-          <a href="/inspect/" onClick={startOver}>
+          <a href="/inspect/" onClick={withModifiers(startOver, ['exact', 'prevent'])}>
             Start over
           </a>
         )}
@@ -245,7 +249,7 @@ const App = defineComponent(() => {
   );
 });
 
-/** The choice that the documentation stores. A browser may keep pages from what they store. */
+/** The colour scheme that the documentation stores; null for none, and where the browser blocks site data. */
 function storedAppearance(): string | null {
   try {
     return localStorage.getItem('vitepress-theme-appearance');

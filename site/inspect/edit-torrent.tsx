@@ -16,9 +16,10 @@ function editableFields(torrent: Torrent) {
 
 /** The edits of a torrent, which outlive its view, and whether the user has them as a file. */
 export class Edits {
+  /** The fields as the torrent has them. */
   readonly original: ReturnType<typeof editableFields>;
   readonly fields: typeof this.original;
-  /** States of the fields, of which the user has a file. */
+  /** The fields of each file that the user has, as JSON. */
   readonly #saved = new Set<string>();
 
   constructor(torrent: Torrent, isNew: boolean) {
@@ -27,10 +28,12 @@ export class Edits {
     if (!isNew) this.save();
   }
 
+  /** Whether the user has a file with these fields. */
   get isSaved(): boolean {
     return this.#saved.has(JSON.stringify(this.fields));
   }
 
+  /** The user has got a file with these fields. */
   save(fields = this.fields): void {
     this.#saved.add(JSON.stringify(fields));
   }

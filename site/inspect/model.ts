@@ -219,6 +219,7 @@ export function piecesOf(
   return drawingOf(begin, end, { files: seen, 'v1 pieces': v1, 'piece layers': layers, 'pieces roots': roots });
 }
 
+/** Bytes in hexadecimal. */
 export const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const startOf = (hash = '') => hash.slice(0, 16);
 
@@ -302,7 +303,10 @@ export function placedContent({ name, files }: Torrent, { sources, name: given }
   return { folder, sources: placed };
 }
 
-/** Finds the folder of a torrent: as in the command, a folder with any of its files, else that below it with most of them or with its name. */
+/**
+ * Finds the folder of a torrent. As in the command, a folder with any of its files is that folder. Otherwise, it is the folder below with most
+ * of them, or with its name.
+ */
 function folderOf(wanted: ReadonlySet<string>, sources: readonly GivenFile[], name: string): string {
   const counts = new Map<string, number>();
   for (const { path } of sources)

@@ -7,6 +7,7 @@ import { visible, withoutOptions } from './text.ts';
 
 /** The label of an input for trackers. */
 export const TRACKERS = 'Trackers, one on each line; a blank line begins a tier';
+/** The label of an input for webseeds. */
 export const WEBSEEDS = 'Webseeds, one on each line';
 
 /** The value of an input that changed. */

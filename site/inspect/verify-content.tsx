@@ -52,7 +52,8 @@ export const VerifyContent = defineComponent(
       <section ref={section}>
         <h2>Verify</h2>
         <p>
-          Drop the folder of this torrent on the page, or a folder that holds it, or some of its files. Or choose them.
+          Drop the folder of this torrent on the page, a folder that holds it, or some of its files. You can also choose
+          them.
         </p>
         <Choose choose={async (files) => start(await filesFrom(files, { everything: true }))} />
         <JobProgress job={job} />
