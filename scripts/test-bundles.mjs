@@ -66,9 +66,9 @@ try {
   }
 } finally { server.kill(); }`;
 
-/** The code blocks of each section of the page, by its title. */
-function sectionsOfPage() {
-  const [, ...parts] = readFileSync(path.join(root, 'docs/guides/bundling.md'), 'utf8').split(/^## /m);
+/** The code blocks of each section of a page, by its title. */
+export function sectionsOfPage(page) {
+  const [, ...parts] = readFileSync(path.join(root, page), 'utf8').split(/^## /m);
   return new Map(
     parts.map((part) => [
       part.split('\n', 1)[0],
@@ -100,7 +100,7 @@ export function testBundles({ step, npm, scratch, tarball, from, infohash }) {
     ].join(path.delimiter),
   };
   const options = (cwd) => ({ cwd, env, encoding: 'utf8', timeout: 300_000 });
-  const sections = sectionsOfPage();
+  const sections = sectionsOfPage('docs/guides/bundling.md');
   const [{ text: shown }] = sections.get('Without the addon');
   const warning = shown.replace(/\s+/g, ' ').trim();
 

@@ -21,6 +21,7 @@ import { pathToFileURL } from 'node:url';
 import { arm64Node } from './arm64-node.mjs';
 import { root } from './setup.mjs';
 import { testBundles } from './test-bundles.mjs';
+import { testInstallPage } from './test-install-page.mjs';
 import { wine } from './test-native.mjs';
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'metainfo-install-'));
@@ -349,13 +350,14 @@ step('Deno', () => {
   return use(byNpm, 'esm.mjs', deno, args, more);
 });
 testBundles({ step, npm, scratch, tarball, from: byNpm, infohash: expected });
+testInstallPage({ step, npm, env, scratch, tarball, from: byNpm, infohash: expected });
 writeFileSync(path.join(byNpm, 'package.json'), JSON.stringify({ type: 'module', dependencies: { metainfo: '*' } }));
 for (const [file, module, moduleResolution, version] of [
   ['types.ts', 'nodenext', 'nodenext'],
   ['types.ts', 'esnext', 'bundler'],
   // node10 ignores "exports", and TypeScript 6 reports it as deprecated.
   ['types.ts', 'esnext', 'node10'],
-  // The oldest supported version: README.md.
+  // The oldest supported version: docs/guides/install.md.
   ['types.ts', 'nodenext', 'nodenext', '5.7'],
   // A page knows no types of Node.
   ['page.ts', 'esnext', 'bundler'],

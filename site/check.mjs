@@ -10,6 +10,7 @@ import { chromium } from 'playwright-core';
 import { serve } from 'vitepress';
 import { root } from '../scripts/setup.mjs';
 import { checkInspect } from './check-inspect.mjs';
+import { SEARCH_WORDS } from './search.mjs';
 
 const { values } = parseArgs({ options: { shots: { type: 'string' } } });
 const SITE = path.join(root, 'build/site');
@@ -111,7 +112,11 @@ async function checkSearch() {
   page.setDefaultTimeout(MOST_TIME);
   await page.goto(`http://localhost:${port}/start.html`, { waitUntil: 'networkidle' });
   await page.click('.DocSearch-Button');
-  for (const [words, expected] of Object.entries(SEARCHES)) {
+  const searches = [
+    ...Object.entries(SEARCHES).map(([words, expected]) => ({ words, expected, most: FIRST_RESULTS })),
+    ...Object.entries(SEARCH_WORDS).map(([words, expected]) => ({ words, expected, most: 1 })),
+  ];
+  for (const { words, expected, most } of searches) {
     await page.fill('#localsearch-input', words);
     // The results of the last search stay until those of this one are there.
     await page.waitForTimeout(1000);
@@ -119,8 +124,9 @@ async function checkSearch() {
     const links = await page.$$eval('.VPLocalSearchBox .result', (found) =>
       found.map((one) => one.getAttribute('href')),
     );
-    const first = links.slice(0, FIRST_RESULTS);
-    if (!first.some((link) => link?.includes(expected))) problems.push(`search "${words}": ${first.join(' ')}`);
+    const first = links.slice(0, most);
+    if (!first.some((link) => link?.replace('.html', '').includes(expected)))
+      problems.push(`search "${words}": ${first.join(' ')}`);
   }
   await page.close();
 }

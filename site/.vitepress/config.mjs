@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withSearchWords } from '../search.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { version, homepage } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
@@ -93,7 +94,13 @@ export default {
     ],
     sidebar,
     outline: { level: [2, 3] },
-    search: { provider: 'local', options: { miniSearch: { searchOptions: { boostDocument } } } },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: { searchOptions: { boostDocument } },
+        _render: (text, env, md) => withSearchWords(md.render(text, env), env.relativePath.replace(/\.md$/, '')),
+      },
+    },
     ...(repository && { socialLinks: [{ icon: 'github', link: repository, ariaLabel: 'Repository' }] }),
     footer: { message: 'MIT licence' },
   },

@@ -17,8 +17,8 @@ export const pages = (): string[] => [
   'README.md',
   ...readdirSync(GUIDES)
     .sort()
-    // scripts/test-bundles.mjs runs one with the bundlers, and packages/metainfo-bullmq/test/pages.test.ts the other one.
-    .filter((name) => !['bundling.md', 'queues.md'].includes(name))
+    // scripts/test-install.mjs runs two with bundlers and other tools, and packages/metainfo-bullmq/test/pages.test.ts the third one.
+    .filter((name) => !['bundling.md', 'install.md', 'queues.md'].includes(name))
     .map((name) => `docs/guides/${name}`),
 ];
 
