@@ -406,6 +406,14 @@ export class Transmission extends Program implements Peer {
     return torrent && torrent.status > 2 ? torrent.percentDone : null;
   }
 
+  /** Returns the trackers of its torrent, one per line, with an empty line between tiers. */
+  async trackers(): Promise<string> {
+    const { torrents } = await this.#ask<{ torrents: { trackerList: string }[] }>('torrent-get', {
+      fields: ['trackerList'],
+    });
+    return torrents[0]?.trackerList ?? '';
+  }
+
   async #ask<T>(method: string, args: object = {}): Promise<T> {
     const headers = { 'X-Transmission-Session-Id': this.#session };
     const response = await fetch(this.rpc, {
