@@ -8,10 +8,12 @@ import { s3Server } from './support/s3.ts';
 import { temporaryFolder } from './support/tree.ts';
 
 const curlMissing = () => missing('curl', 'curl', ['--version']);
+const gpgMissing = () =>
+  ['gpg', 'gpg-agent', 'gpgv'].map((name) => missing(name, name, ['--version'])).find(Boolean) ?? false;
 
 /** The programs that pages need. */
 const NEEDS: Readonly<Record<string, () => string | false>> = {
-  'docs/guides/cookbook.md': curlMissing,
+  'docs/guides/cookbook.md': () => curlMissing() || gpgMissing(),
   'docs/guides/parts.md': () => missing('GNU parallel', 'parallel', ['--version']),
   'docs/guides/seeding.md': () => curlMissing() || qbittorrentMissing() || clientMissing('transmission-daemon'),
 };
