@@ -58,7 +58,7 @@ const embeddedAddon = (addon) => ({
   },
 });
 
-/** Builds FOLDER/metainfo-linux-ARCH/metainfo, with its licenses beside it; returns the path of that folder. */
+/** Builds FOLDER/metainfo-linux-ARCH/metainfo, with its unit for systemd and licenses beside it; returns the path of that folder. */
 export async function buildExecutable(folder, arch) {
   const binaryOf = runtimes();
   const out = path.join(folder, `metainfo-linux-${arch}`);
@@ -91,6 +91,7 @@ export async function buildExecutable(folder, arch) {
   execFileSync(binaryOf(HERE), [...args, ...closed, ...files], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   const licenses = [licensesOf(metafile), readFileSync(path.join(root, 'native/licenses.txt'), 'utf8'), BUN_LICENSE];
   writeFileSync(path.join(out, 'licenses.txt'), licenses.join('\n\n'));
+  cpSync(path.join(root, 'deploy/metainfo-worker@.service'), path.join(out, 'metainfo-worker@.service'));
   writeFileSync(path.join(out, 'LICENSE'), readFileSync(path.join(root, 'LICENSE')));
   return out;
 }

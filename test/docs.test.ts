@@ -240,6 +240,21 @@ describe('documents', () => {
     }
   });
 
+  it('docs/guides/deploying.md makes every folder of the machine that it names', () => {
+    const text = page('guides/deploying');
+    const made = [...text.matchAll(/`install -d [^`]*?((?: \/[\w/]+)+)`/g)].flatMap(([, paths = '']) =>
+      paths.trim().split(' '),
+    );
+    const named = [...text.matchAll(/(?<=[ =`])\/(?:srv|etc\/metainfo)[\w/]*(?:\.\w+)?/g)].map(([path]) => path);
+    const folders = named.map((name) => (name.includes('.') ? path.posix.dirname(name) : name));
+    assert.ok(made.length >= 6, made.join());
+    // The user brings the content.
+    assert.deepEqual(
+      folders.filter((name) => !made.includes(name) && name !== '/srv/media/album'),
+      [],
+    );
+  });
+
   it('docs/names.md names only exports', () => {
     const rows = [...page('names').matchAll(/^\|[^|\n]+\|([^|\n]+)\|/gm)].map(([, here = '']) => here);
     const names = rows.flatMap((here) => [...here.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
