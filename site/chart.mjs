@@ -1,4 +1,4 @@
-// docs/diagrams/performance.svg: the chart of the front page and of docs/performance.md, from bench/results.json.
+// docs/diagrams/performance.svg: the chart of docs/performance.md, from bench/results.json. The front page has its rows.
 // `node site/chart.mjs` writes it after a run of the bench `peers`.
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -14,14 +14,14 @@ export function cell({ tables }, table, row, column) {
 }
 
 /** The rows of the chart: each program with the time that it takes for one of ours, the fastest first. */
-function peersOf({ peers }) {
+export function peersOf({ peers }) {
   const names = ['metainfo', 'mktorrent', 'libtorrent, C++', 'transmission-create', 'create-torrent'];
   const rows = names.map((name) => ({ name, ratio: cell(peers, 'one large file', name, 'v1, its time / ours') }));
   return rows.sort((a, b) => a.ratio - b.ratio);
 }
 
 /** The rows as text, for those who do not see the chart. */
-export const peersText = (results) =>
+const peersText = (results) =>
   peersOf(results)
     .map(({ name, ratio }) => `${name} ${ratio.toFixed(1)}×`)
     .join(', ');

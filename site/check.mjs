@@ -1,6 +1,7 @@
 // `npm run docs:check`: opens the built site in Debian's Chromium. Fails for what axe finds, requests to other hosts, errors of scripts, pages
-// that are wider than the screen, code and tables that are cut off, large pages, and descriptions that are missing or repeated. Then it goes
-// through the flows of /inspect (check-inspect.mjs). With --shots FOLDER it also takes pictures.
+// that are wider than the screen, code, tables and a terminal that are cut off, figures of the front page far below, large pages, and descriptions
+// that are missing or repeated. Then it goes through the flows of /inspect (check-inspect.mjs). With --shots FOLDER it also takes pictures, and
+// --page PAGE (such as index.html) opens only that page and no /inspect.
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +13,7 @@ import { root } from '../scripts/setup.mjs';
 import { checkInspect } from './check-inspect.mjs';
 import { SEARCH_WORDS } from './search.mjs';
 
-const { values } = parseArgs({ options: { shots: { type: 'string' } } });
+const { values } = parseArgs({ options: { shots: { type: 'string' }, page: { type: 'string' } } });
 const SITE = path.join(root, 'build/site');
 const TABS = 4;
 /** Bytes that a page may load, not compressed, without pictures. */
@@ -24,11 +25,12 @@ const PHONE = { width: 390, height: 844 };
 
 const files = readdirSync(SITE, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
 /** Pages of each kind. They are opened in all four ways; of the API only these are opened. */
-const KINDS = [
+const ALL_KINDS = [
   ...[
     'index',
     'start',
     'versions',
+    'guides/install',
     'guides/creating',
     'guides/parts',
     'guides/switching',
@@ -42,7 +44,8 @@ const KINDS = [
   ],
   ...['api/index', 'api/Read/Torrent', 'api/Create/TorrentCreate', 'no-such-page'],
 ].map((name) => `${name}.html`);
-const own = files.filter((name) => !name.startsWith('api/') && !KINDS.includes(name));
+const KINDS = values.page ? [values.page] : ALL_KINDS;
+const own = values.page ? [] : files.filter((name) => !name.startsWith('api/') && !KINDS.includes(name));
 const problems = [];
 /** Searches, each with a page that must be among the first results. */
 const SEARCHES = {
@@ -66,6 +69,24 @@ function checkDescriptions() {
   }
 }
 
+/** The screens of a phone within which the front page shows the figures. */
+const FIGURES_SCREENS = 2;
+
+/** On the front page, no line of the terminal is cut off, and a phone shows the figures soon. */
+async function checkFront(page, way, report) {
+  const [terminal, figures] = await page.evaluate(() =>
+    ['.terminal', '.figures'].map((selector) => {
+      const place = document.querySelector(selector);
+      const { right, bottom } = place?.getBoundingClientRect() ?? { right: Infinity, bottom: Infinity };
+      return { cut: (place?.scrollWidth ?? 0) - (place?.clientWidth ?? 0), right, bottom: bottom + window.scrollY };
+    }),
+  );
+  const { width, height } = page.viewportSize();
+  if (terminal.cut > 0 || terminal.right > width) report('the terminal is cut off');
+  if (way.startsWith('phone') && figures.bottom > FIGURES_SCREENS * height)
+    report(`the figures end at ${figures.bottom} pixels, below ${FIGURES_SCREENS} screens`);
+}
+
 async function checkPage(context, name, way) {
   const page = await context.newPage();
   const report = (text) => problems.push(`${name}, ${way}: ${text}`);
@@ -83,6 +104,7 @@ async function checkPage(context, name, way) {
   await page.waitForFunction(isReady, undefined, { polling: 100 });
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (wide > 0) report(`${wide} pixels wider than the screen`);
+  if (name === 'index.html') await checkFront(page, way, report);
   const broken = await page.evaluate(() =>
     [...document.querySelectorAll('.vp-doc :not(pre) > code .word')]
       .filter((word) => word.getClientRects().length > 1)
@@ -155,11 +177,9 @@ await checkPages(KINDS, 'screen-light', { viewport: SCREEN, colorScheme: 'light'
 await checkPages(KINDS, 'screen-dark', { viewport: SCREEN, colorScheme: 'dark' });
 await checkPages([...KINDS, ...own], 'phone-light', { viewport: PHONE, colorScheme: 'light' });
 await checkPages(KINDS, 'phone-dark', { viewport: PHONE, colorScheme: 'dark' });
-const inspectBytes = await checkInspect(browser, {
-  address: `http://localhost:${port}`,
-  report: (text) => problems.push(text),
-  shots: values.shots,
-});
+const report = (text) => problems.push(text);
+const inspect = { address: `http://localhost:${port}`, report, shots: values.shots };
+const inspectBytes = values.page ? 0 : await checkInspect(browser, inspect);
 await browser.close();
 for (const problem of problems) process.stdout.write(`${problem}\n`);
 process.stdout.write(

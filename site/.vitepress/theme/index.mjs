@@ -3,6 +3,7 @@ import DefaultTheme from 'vitepress/theme-without-fonts';
 import { h } from 'vue';
 import NotFound from './NotFound.vue';
 import './style.css';
+import './home.css';
 
 export default {
   extends: DefaultTheme,
