@@ -72,7 +72,7 @@ function checkDescriptions() {
 /** The screens of a phone within which the front page shows the figures. */
 const FIGURES_SCREENS = 2;
 
-/** On the front page, no line of the terminal is cut off, and a phone shows the figures soon. */
+/** On the front page, no line of the terminal is cut off, bars are as long as their numbers say, and a phone shows the figures soon. */
 async function checkFront(page, way, report) {
   const [terminal, figures] = await page.evaluate(() =>
     ['.terminal', '.figures'].map((selector) => {
@@ -81,6 +81,16 @@ async function checkFront(page, way, report) {
       return { cut: (place?.scrollWidth ?? 0) - (place?.clientWidth ?? 0), right, bottom: bottom + window.scrollY };
     }),
   );
+  const bars = await page.evaluate(() =>
+    [...document.querySelectorAll('.bars li')].map((row) => ({
+      text: row.textContent,
+      ratio: parseFloat(row.lastElementChild.textContent),
+      length: row.querySelector('.bar').getBoundingClientRect().width,
+    })),
+  );
+  const [{ length: unit, ratio: first }] = bars;
+  for (const { text, ratio, length } of bars)
+    if (Math.abs(length / unit / (ratio / first) - 1) > 0.05) report(`the bar of ${text} has ${length} pixels`);
   const { width, height } = page.viewportSize();
   if (terminal.cut > 0 || terminal.right > width) report('the terminal is cut off');
   if (way.startsWith('phone') && figures.bottom > FIGURES_SCREENS * height)
