@@ -6,7 +6,7 @@ import { commandPages } from './docs-commands.ts';
 import { schemaFile } from './docs-config.ts';
 import { errorsPage } from './docs-errors.ts';
 import { licensesPage } from './docs-licenses.ts';
-import { manPage } from './docs-man.ts';
+import { manPages } from './docs-man.ts';
 
 const place = (file: string): string => path.join(import.meta.dirname, '..', file);
 
@@ -19,7 +19,8 @@ function write(file: string, text: string): void {
 rmSync(place('docs/commands'), { recursive: true, force: true });
 for (const [file, text] of commandPages()) write(`docs/commands/${file}`, text);
 write('docs/config.schema.json', schemaFile());
-write('man/metainfo.1', manPage());
+rmSync(place('man'), { recursive: true, force: true });
+for (const [file, text] of manPages()) write(`man/${file}`, text);
 
 if (!process.argv.includes('--ignored')) {
   write('docs/errors.md', errorsPage());

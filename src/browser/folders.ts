@@ -78,7 +78,7 @@ const OPTIONS: OptionStructs<NonNullable<Parameters<typeof filesFrom>[1]>> = { s
 
 /**
  * Lists the files that a user has chosen or dropped: Files, a `FileList`, handles of the File System Access API, entries of
- * `webkitGetAsEntry`, a `DataTransfer` or its `items`. Folders are listed with everything in them except .DS_Store, Thumbs.db,
+ * `webkitGetAsEntry`, a `DataTransfer` or its `items`. Folders are listed with everything in them except .DS_Store, Icon\r, Thumbs.db,
  * desktop.ini and torrents at the top of the only folder, in the order of {@link sortV1}: the library in Node makes the same torrent of it.
  *
  * @param given The files or folders.

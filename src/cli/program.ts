@@ -30,8 +30,8 @@ Environment:
                       on Windows LOCALAPPDATA; ignored on macOS)
   NO_COLOR            turn colours off
 
-Exit codes: 0 success, 1 failure, 2 wrong usage, 130 cancelled with Ctrl-C
-(143: with SIGTERM).`;
+Exit codes: 0 success, 1 failure, 2 wrong usage, 75 try again (hash-part and
+join), 130 cancelled with Ctrl-C (143: with SIGTERM).`;
 
 /** The subcommands in the order of the help. Only what a run needs is loaded: reading all takes longer than most runs. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
@@ -111,7 +111,8 @@ function onWarning({ name, message, code }: Error & { code?: string }): void {
 export async function main(args: readonly string[], of: Host): Promise<number> {
   const [name = '', topic = '', ...rest] = args;
   // Commander answers `help creat` with the general help, and drops what follows the topic, as in `help create --all`.
-  const isHelpOf = name === 'help' && topic !== '' && !topic.startsWith('-');
+  const isHelpOf =
+    (name === 'help' && topic !== '' && !topic.startsWith('-')) || (/^(-h|--help)$/.test(name) && isCommand(topic));
   const helpArgs = isCommand(topic) ? [topic, '--help', ...rest] : [topic];
   if (!process.listeners('warning').includes(onWarning)) process.on('warning', onWarning);
   return startRun({ args, host: of }, async () => {

@@ -24,7 +24,7 @@ import { type TrackerFields, trackerFields } from './other-fields.ts';
 /** The options of {@link TorrentCreate.getPaths}. */
 export interface GetPathsOptions {
   /**
-   * Leave out the files that operating systems put into folders (.DS_Store, Thumbs.db, desktop.ini) unless the draft names
+   * Leave out the files that operating systems put into folders (.DS_Store, Icon\r, Thumbs.db, desktop.ini) unless the draft names
    * them, and sort the paths.
    *
    * @default true

@@ -10,6 +10,12 @@ const TOO_MANY_OPEN_FILES = {
     'too many files are open on this system (ENFILE): close other programs, or raise the limit (sysctl fs.file-max)',
 };
 
+/** Hints for errors of the system. */
+const HINTS: Readonly<Record<string, string>> = {
+  EIO: 'the disk, its cable or its file server failed; look at the system log (dmesg) and the health of the disk (smartctl)',
+  ESTALE: 'it was replaced or deleted on its file server, so try again',
+};
+
 /** Returns the code of a system error. libuv has no name for some, such as EDQUOT: `Unknown system error -122`. */
 export function systemCode({ code, errno }: NodeJS.ErrnoException): string | undefined {
   // The code of a DOMException is a number.
@@ -53,7 +59,7 @@ export function fromSystemError(error: unknown, path: string, doing: 'read' | 'w
     EMFILE: ['ERR_NO_DESCRIPTORS', `cannot ${doing} it, ${TOO_MANY_OPEN_FILES.EMFILE}.`],
     ENFILE: ['ERR_NO_DESCRIPTORS', `cannot ${doing} it, ${TOO_MANY_OPEN_FILES.ENFILE}.`],
   };
-  const hint = code === 'ESTALE' ? ': it was replaced or deleted on its file server, so try again' : '';
+  const hint = code && Object.hasOwn(HINTS, code) ? `: ${HINTS[code]}` : '';
   const [errorCode, problem] = known[code ?? ''] ?? [
     isRead ? 'ERR_READ' : 'ERR_WRITE',
     `cannot ${doing} it (${code ?? (error as Error).message})${hint}.`,

@@ -21,8 +21,6 @@ export interface BarState {
   file: string;
   /** Seconds since hashing began. */
   seconds: number;
-  /** Bytes a second; by default, those of the whole time. */
-  rate?: number;
   /** Jobs that go first. */
   queued?: number;
   /** A file that is read again after a pause. */
@@ -55,7 +53,11 @@ export interface BarStream {
 
 /** A job that ends sooner shows nothing. */
 const DELAY_SECONDS = 1;
-const SECONDS_BETWEEN_LINES = 5;
+const SECONDS_BETWEEN_LINES = 60;
+/** The rate is that of so many seconds: the disk may be slower now than it was. */
+const RATE_SECONDS = 10;
+/** A job that gets no data for so long says so. */
+const STALL_SECONDS = 5;
 /** Bytes a second: a lower rate says only that hashing has just begun. */
 const LEAST_RATE = 1024;
 /** Less than this is no room for a name. */
@@ -63,13 +65,53 @@ const NAME_COLUMNS = 8;
 const GAP = '  ';
 const CLEAR_LINE = '\r\u001b[K';
 
-/** Shows a bar with rate and remaining time on a terminal; on another stream, writes a line every five seconds. */
+/** The pace of a job. */
+interface Pace {
+  /** Bytes a second, in the last ten seconds. */
+  rate: number;
+  /** Seconds since the last byte; 0 while the job waits for others, or before it reads a file again. */
+  idle: number;
+  /** Seconds that are left; null as long as that is unknown. */
+  left: number | null;
+}
+
+/** A state and its pace. */
+type Paced = BarState & Pace;
+
+/** Makes a function that takes the states of a job in their order, and tells its pace. Bytes of a state of 0 seconds were there before. */
+export function paceMeter(): (state: BarState) => Paced {
+  const samples = [{ seconds: 0, bytes: 0 }];
+  let moved = 0;
+  return (state) => {
+    if (state.seconds === 0) samples.length = 0;
+    const { arrivedBytes: bytes = state.bytes, seconds, queued = 0, retrying, likelyBytes = null } = state;
+    const all = (state.totalGrows ? null : state.totalBytes) ?? likelyBytes;
+    if (bytes !== samples.at(-1)?.bytes || queued > 0 || retrying || bytes === all) moved = seconds;
+    samples.push({ seconds, bytes });
+    while (samples.length > 2 && (samples[1] as { seconds: number }).seconds <= seconds - RATE_SECONDS) samples.shift();
+    const [first] = samples as [{ seconds: number; bytes: number }];
+    const rate = seconds > first.seconds ? (bytes - first.bytes) / (seconds - first.seconds) : 0;
+    const left = all === null || rate <= 0 ? null : Math.max(0, all - bytes) / rate;
+    return { ...state, rate, idle: seconds - moved, left };
+  };
+}
+
+/**
+ * Shows a bar with rate and remaining time on a terminal, and what is read again above it. On another stream, writes a line at most
+ * every minute.
+ */
 export function progressBar(stream: BarStream = processView().stderr): ProgressBar {
+  const paced = paceMeter();
   let drawn = false;
   let lastLine = Number.NEGATIVE_INFINITY;
+  let lastAttempt = '';
   return {
-    update(state) {
+    update(given) {
+      const state = paced(given);
       if (state.seconds < DELAY_SECONDS) return;
+      const attempt = attemptText(state);
+      if (attempt !== '' && attempt !== lastAttempt) stream.write(`${drawn ? CLEAR_LINE : ''}${attempt}\n`);
+      lastAttempt = attempt || lastAttempt;
       if (stream.isTTY) {
         stream.write(CLEAR_LINE + lineText(state, columnsOf(stream)));
         drawn = true;
@@ -85,6 +127,13 @@ export function progressBar(stream: BarStream = processView().stderr): ProgressB
   };
 }
 
+/** Says what is read again, in which file; empty for nothing. */
+function attemptText({ retrying }: BarState): string {
+  if (!retrying) return '';
+  const { path, code, attempt, seconds } = retrying;
+  return `${printable(path)}: ${code}, reading again in ${seconds} s (attempt ${attempt} of 3)`;
+}
+
 /** The width of a terminal: `COLUMNS` can make the lines shorter, and stands in for a terminal that does not tell. */
 function columnsOf({ columns }: BarStream): number {
   const widths = [columns, Number(variable('COLUMNS'))].filter((width) => width !== undefined && width > 0);
@@ -95,27 +144,27 @@ function columnsOf({ columns }: BarStream): number {
 const PARTS = ['bar', 'total', 'rate', 'bytes', 'failed', 'left'] as const;
 
 /** One line of fewer than `columns` columns, with the name only if all parts fit. */
-function lineText(state: BarState, columns: number): string {
+function lineText(state: Paced, columns: number): string {
   const room = columns - 1;
-  const fits = (dropped: number) => figures(state, PARTS.slice(dropped), columns).join(GAP).length <= room;
+  // The name of a file that stalls is worth more than the other parts.
+  const least = isStalled(state) && state.file !== '' ? 2 * NAME_COLUMNS : 0;
+  const fits = (dropped: number) => figures(state, PARTS.slice(dropped), columns).join(GAP).length + least <= room;
   const dropped = [...PARTS.keys()].find(fits) ?? PARTS.length;
   const text = figures(state, PARTS.slice(dropped), columns).join(GAP);
   const rest = room - text.length - GAP.length;
-  if (dropped > 0 || rest < NAME_COLUMNS || state.file === '') return cliTruncate(text, room);
+  if ((dropped > 0 && !isStalled(state)) || rest < NAME_COLUMNS || state.file === '') return cliTruncate(text, room);
   // Count columns, not characters: a name may contain wide characters.
-  return `${text}${GAP}${cliTruncate(printable(state.file), rest, { position: 'start' })}`;
+  return `${text}${isStalled(state) ? ': ' : GAP}${cliTruncate(printable(state.file), rest, { position: 'start' })}`;
 }
 
 /** The parts of a line, in their order on it. */
-function figures(state: BarState, kept: readonly (typeof PARTS)[number][], columns = 80): string[] {
-  const { arrivedBytes: bytes = state.bytes, seconds, queued = 0, retrying, jobs } = state;
-  const { rate = seconds > 0 ? bytes / seconds : 0 } = state;
+function figures(state: Paced, kept: readonly (typeof PARTS)[number][], columns = 80): string[] {
+  const { arrivedBytes: bytes = state.bytes, queued = 0, retrying, jobs, rate, left } = state;
   const total = state.totalGrows ? null : state.totalBytes;
   const all = total ?? state.likelyBytes ?? null;
   const share = all === null ? null : all > 0 ? Math.min(1, bytes / all) : 1;
   const width = columns >= 100 ? 24 : 8;
   const filled = Math.round((share ?? 0) * width);
-  const left = all === null || rate <= 0 ? null : Math.max(0, all - bytes) / rate;
   const ofTotal = total === null || !kept.includes('total') ? '' : ` of ${formatBytes(total)}`;
   const texts: [part: (typeof PARTS)[number] | null, text: string][] = [
     ['bar', share === null ? '' : '█'.repeat(filled) + '░'.repeat(width - filled)],
@@ -123,11 +172,14 @@ function figures(state: BarState, kept: readonly (typeof PARTS)[number][], colum
     ['failed', jobs && jobs.failed > 0 ? `${jobs.failed} failed` : ''],
     ['bytes', `${formatBytes(bytes)}${ofTotal}`],
     [null, retrying ? `${retrying.code}: reading again in ${retrying.seconds} s` : ''],
-    ['rate', waiting(queued) || (rate >= LEAST_RATE ? `${formatBytes(Math.round(rate))}/s` : '')],
-    ['left', left === null ? '' : `${formatDuration(left)} left`],
+    ['rate', waiting(queued) || (rate >= LEAST_RATE && !isStalled(state) ? `${formatBytes(Math.round(rate))}/s` : '')],
+    ['left', left === null || isStalled(state) ? '' : `${formatDuration(left)} left`],
+    [null, isStalled(state) ? `no data for ${Math.floor(state.idle)} s` : ''],
   ];
   return texts.flatMap(([part, text]) => (text !== '' && (part === null || kept.includes(part)) ? [text] : []));
 }
+
+const isStalled = ({ idle }: Pace): boolean => idle >= STALL_SECONDS;
 
 function jobsText({ ended, count }: JobCounts): string {
   return count === null ? `${ended} done` : `${ended} of ${count} done`;

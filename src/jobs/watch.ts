@@ -34,7 +34,7 @@ export interface Progress {
 /** Options of every job. */
 export interface WatchOptions {
   /**
-   * Show a progress bar on standard error; if that is not a terminal, a line every five seconds.
+   * Show a progress bar on standard error; if that is not a terminal, a line at most every minute.
    *
    * @default false
    */

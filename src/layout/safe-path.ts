@@ -197,7 +197,7 @@ function shortenText(text: string, bytes: number): string {
   return short;
 }
 
-const SYSTEM_FILES: ReadonlySet<string> = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
+const SYSTEM_FILES: ReadonlySet<string> = new Set(['.DS_Store', 'Icon\r', 'Thumbs.db', 'desktop.ini']);
 
 /** Whether an operating system puts files of this name into folders. */
 export function isSystemFileName(name: string): boolean {

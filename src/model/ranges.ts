@@ -184,7 +184,7 @@ export function lastAtMost(ascending: Float64Array, value: number): number {
 }
 
 /** BEP 19 appends the path to a URL that ends in a slash; any other URL of a single file is the file itself. */
-function webseedUrl(base: string, { fullPath, single }: { fullPath: string; single: boolean }): string {
+export function webseedUrl(base: string, { fullPath, single }: { fullPath: string; single: boolean }): string {
   checkArgument('base', base, Text);
   if (single && !base.endsWith('/')) return base;
   const url = urlBelow(base, fullPath.split('/'));

@@ -133,6 +133,12 @@ export class MatchedFiles {
     return this.foundAt(found);
   }
 
+  /** Whether the counterpart of a file is something that cannot be read. */
+  isUnreadable(index: number): boolean {
+    const other = this.others[(this.indexes[index] as number) - this.listed.length];
+    return other !== undefined && 'problem' in other;
+  }
+
   /** A counterpart by its index: see {@link FoundFiles}. */
   protected foundAt(found: number): DiskFile | Unreadable {
     return this.others[found - this.listed.length] ?? diskFileAt(this.listed, found);

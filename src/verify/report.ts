@@ -43,9 +43,11 @@ export interface VerifyReport {
   files: VerifiedFile[];
   /**
    * Ranges of pieces that are wrong or not entirely on disk: the first and the last of each. v2: pieces are numbered through
-   * all files in order.
+   * all files in order. Without those of `unreadPieces`.
    */
   badPieces: [first: number, last: number][];
+  /** Ranges of pieces with bytes of files that are `unreadable`: they may be good. */
+  unreadPieces: [first: number, last: number][];
   /**
    * With the option `files`, the ranges of pieces that hold bytes of these files and of others, so that they could not be checked;
    * else empty. They are neither good nor bad.
@@ -111,11 +113,14 @@ export function reportOf(
   const isSelected = (i: number) => selected?.[i] !== 0;
   const isFine = (bytes: number, i: number) =>
     !isSelected(i) || (bytes + (unchecked?.[i] ?? 0) === lengths[i] && matched.hasRightSize(i));
+  const marks = states ?? good.map((isGood) => (isGood === 1 ? OTHER : BAD) as number);
+  markUnread(marks, matched, map);
   const report = {
     ok: goodBytes.every(isFine),
     files: [],
-    badPieces: states ? rangesOf(states, BAD) : rangesOf(good, 0),
-    uncheckedPieces: states ? rangesOf(states, UNCHECKED) : [],
+    badPieces: rangesOf(marks, BAD),
+    unreadPieces: rangesOf(marks, UNREAD),
+    uncheckedPieces: rangesOf(marks, UNCHECKED),
     extraFiles: matched.extraFiles,
     goodBytes: sumOf(goodBytes),
     totalSize: sumOf(lengths.filter((_, i) => isSelected(i))),
@@ -129,8 +134,8 @@ export function reportOf(
   return selected ? { ...report, files: rows() } : withFiles(report, matched, rows);
 }
 
-/** The states of a piece where only some files are verified. */
-const [OTHER, UNCHECKED, BAD] = [0, 1, 2];
+/** The state of a piece. */
+const [OTHER, UNCHECKED, BAD, UNREAD] = [0, 1, 2, 3];
 /** Bits of a piece: bytes of selected files, bytes of others, and bytes that selected files lack. */
 const SELECTED = 1;
 const OTHERS = 2;
@@ -160,6 +165,22 @@ function statesOf(
     if (isGood === 1 || !(bits & SELECTED)) return OTHER as number;
     return (bits & (OTHERS | LACKING)) === OTHERS && refuted?.[piece] !== 1 ? (UNCHECKED as number) : (BAD as number);
   });
+}
+
+/** Marks the pieces that would be {@link BAD} for bytes of files that cannot be read. */
+function markUnread(
+  marks: Uint8Array,
+  matched: MatchedFiles,
+  { pieceLength, starts, lengths, fileIndexes }: PieceLayout,
+): void {
+  if (!marks.includes(BAD)) return;
+  for (let entry = 0; entry < fileIndexes.length; entry += 1) {
+    const file = fileIndexes[entry] as number;
+    if (file === -1 || matched.selected?.[file] === 0 || !matched.isUnreadable(file)) continue;
+    const start = starts[entry] as number;
+    const end = Math.ceil((start + (lengths[entry] as number)) / pieceLength);
+    for (let i = Math.floor(start / pieceLength); i < end; i += 1) if (marks[i] === BAD) marks[i] = UNREAD;
+  }
 }
 
 /** Facts of a report whose files are made later. */

@@ -12,6 +12,18 @@ describe('metainfo magnet', () => {
     assert.match(many.stderr, /^error: missing\.torrent: .*\[ERR_NOT_FOUND\]\nerror: [^\n]*\[ERR_VALIDATION\]\n$/);
   });
 
+  it('makes the link of an infohash, pasted or on standard input', async (t) => {
+    const cwd = await workFolder(t);
+    const [v1, v2] = ['0123456789ABCDEF'.repeat(3).slice(0, 40), 'fe'.repeat(32)] as const;
+    const links = [`magnet:?xt=urn:btih:${v1.toLowerCase()}\n`, `magnet:?xt=urn:btmh:1220${v2}\n`];
+    assert.equal((await metainfo(['magnet', v1, v2], { cwd })).stdout, links.join(''));
+    assert.equal((await metainfo(['magnet', '-'], { cwd, input: `${v1}\r\n\n${v2}\n` })).stdout, links.join(''));
+    const json = JSON.parse((await metainfo(['magnet', v1, '--json'], { cwd })).stdout);
+    assert.deepEqual(json, { infohash: { v1: v1.toLowerCase(), v2: null }, magnet: links[0]?.trim() });
+    for (const wrong of [v1.slice(1), `${v1}0`, `x${v1.slice(1)}`])
+      assert.equal((await metainfo(['magnet', wrong], { cwd })).code, 1, wrong);
+  });
+
   it('prints the link of a torrent, and decodes a link', async (t) => {
     const cwd = await workFolder(t);
     await metainfo(['create', 'album', '-t', 'udp://t.example:1/x', '-w', 'http://w.example/'], { cwd });

@@ -47,12 +47,43 @@ describe('progress', () => {
   after(() => rm(folder, { recursive: true }));
   const slowly = (...args: string[]) => ['create', folder, '--threads', '1', '-o', 'x.torrent', ...args];
 
-  it('is printed in lines without a terminal', async (t) => {
+  it('is not printed without a terminal, unless --progress asks for lines', async (t) => {
     const cwd = await temporaryFolder(t);
-    const { code, stderr } = await metainfo(slowly(), { cwd });
+    const none = await metainfo(slowly(), { cwd });
+    assert.deepEqual([none.code, none.stderr], [0, '']);
+    const { code, stderr } = await metainfo(slowly('--force', '--progress', 'bar'), { cwd });
     assert.equal(code, 0);
     const line = ` *\\d+ % {2}[\\d.]+ [KMG]iB of ${SLOW_GIB} GiB {2}[\\d.]+ [KMG]iB/s {2}[\\d:]+( s)? left\\n`;
     assert.match(stderr, new RegExp(`^(${line})+$`));
+  });
+
+  it('is JSON for programs, in every command that hashes', async (t) => {
+    const cwd = await temporaryFolder(t);
+    const linesOf = async (args: string[]) => {
+      const { code, stdout, stderr } = await metainfo([...args, '--progress', 'json', '--json'], { cwd });
+      assert.equal(code, 0, stderr);
+      assert.equal(JSON.parse(stdout).event ?? 'done', 'done');
+      return stderr
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    };
+    const size = 64 * 2 ** 20;
+    await sparseFile(cwd, 'data', size);
+    const runs = [
+      ['create', 'data', '-k', 'v2'],
+      ['verify', 'data.torrent', 'data'],
+      ['update', 'data.torrent', 'data', '--since', '@0'],
+    ];
+    for (const args of runs) {
+      const events = await linesOf(args);
+      const last = events.at(-1);
+      assert.ok(events.every(({ event }) => event === 'progress'));
+      assert.deepEqual([last.bytes, last.totalBytes, last.file], [size, size, 'data']);
+      assert.ok(last.rate > 0 && last.seconds > 0, JSON.stringify(last));
+      // A line a second, and one at the end.
+      for (const [i, { seconds }] of events.slice(1, -1).entries()) assert.ok(seconds - events[i].seconds >= 1);
+    }
   });
 
   it('is not printed with --quiet or --json', async (t) => {
@@ -65,7 +96,7 @@ describe('progress', () => {
 
   it('does not fail if standard error is closed', async (t) => {
     const cwd = await temporaryFolder(t);
-    const child = start(slowly(), { cwd });
+    const child = start(slowly('--progress', 'bar'), { cwd });
     child.stderr.destroy();
     const { code } = await finish(child);
     assert.equal(code, 0);
@@ -167,7 +198,7 @@ describe('a signal during a job', () => {
       await sparseFile(cwd, 'big', HUGE);
       // To hash the whole file takes far longer.
       await assertWithin(t, 5, async () => {
-        const child = start(['create', 'big', '--threads', '2'], { cwd });
+        const child = start(['create', 'big', '--threads', '2', '--progress', 'bar'], { cwd });
         // Wait for the first line of progress.
         await once(child.stderr, 'data');
         const started = performance.now();

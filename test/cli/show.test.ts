@@ -16,6 +16,42 @@ import { bytesOf, command, metainfo, metainfoUnread, read, workFolder } from './
 const HOSTILE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
 const EVIL = 'e\u001b[2J\u0007\u009b31m\u202egnp.exe\u200b\r\nv';
 
+describe('metainfo show --field', () => {
+  it('prints the values of fields alone, for scripts', async (t) => {
+    const cwd = await workFolder(t);
+    const args = ['-t', 'http://a.example/x', '-t', 'http://b.example/x', '-p', '--source', 'S', '-l', '16KiB'];
+    await metainfo(['create', 'album', ...args], { cwd });
+    await metainfo(['create', 'album', '-k', 'v1', '-o', 'v1.torrent'], { cwd });
+    const show = async (...more: string[]) =>
+      (await metainfo(['show', ...more], { cwd })).stdout.split('\n').slice(0, -1);
+    const { infohashV1, infohashV2, files } = await read(cwd, 'album.torrent');
+    assert.deepEqual(await show('album.torrent', '--field', 'infohash-v2'), [infohashV2]);
+    // A torrent without the field has an empty line, so that lines match torrents.
+    const two = await show('--field', 'infohash-v2', '--field', 'version', 'v1.torrent', 'album.torrent');
+    assert.deepEqual(two, ['', 'v1', infohashV2, 'hybrid']);
+    const fields = ['infohash-v1', 'private', 'source', 'piece-length', 'trackers', 'comment', 'webseeds', 'files'];
+    assert.deepEqual(await show('album.torrent', ...fields.flatMap((name) => ['--field', name])), [
+      ...[infohashV1, 'true', 'S', '16384', 'http://a.example/x', 'http://b.example/x', ''],
+      ...files.map((file) => file.path),
+    ]);
+    const [magnet = ''] = await show('album.torrent', '--field', 'magnet');
+    assert.ok(magnet.startsWith(`magnet:?xt=urn:btih:${infohashV1}&xt=urn:btmh:1220${infohashV2}`));
+    const wrong = await metainfo(['show', 'album.torrent', '--field', 'hash'], { cwd });
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /'hash' is invalid\. Expected one of version, name, infohash-v1/);
+    assert.equal((await metainfo(['show', 'album.torrent', '--field', 'name', '--json'], { cwd })).code, 2);
+  });
+
+  it('has every key of --json but those of structured values', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album'], { cwd });
+    const keys = Object.keys((await read(cwd, 'album.torrent')).toJSON());
+    const kebab = (key: string) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    for (const key of keys.filter((one) => !['infohash', 'tiers', 'unknownKeys', 'warnings'].includes(one)))
+      assert.equal((await metainfo(['show', 'album.torrent', '--field', kebab(key)], { cwd })).code, 0, key);
+  });
+});
+
 describe('metainfo show', () => {
   it('prints the fields of a torrent', async (t) => {
     const cwd = await workFolder(t);

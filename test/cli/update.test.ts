@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Torrent } from '../../src/model/torrent/torrent.ts';
 import { writeTree } from '../support/tree.ts';
-import { metainfo, workFolder } from './run.ts';
+import { metainfo, read, workFolder } from './run.ts';
 
 describe('metainfo update', () => {
   it('reads files that are new or changed after the creation date, and lists them', async (t) => {
@@ -44,6 +44,33 @@ describe('metainfo update', () => {
     assert.deepEqual(await readFile(path.join(cwd, 'other.torrent')), await readFile(file('album.torrent')));
     assert.equal((await metainfo([...args, '-o', 'other.torrent'], { cwd })).code, 1);
     assert.equal((await metainfo([...args, '--quiet'], { cwd })).stdout, '');
+  });
+});
+
+describe('metainfo update --date', () => {
+  it('now makes the next update read only what changed since this one', async (t) => {
+    const cwd = await workFolder(t);
+    const update = async (...more: string[]) => {
+      // Creation dates have whole seconds.
+      await sleep(1100);
+      const { code, stdout } = await metainfo(['update', 'album.torrent', 'album', ...more], { cwd });
+      assert.equal(code, 0);
+      return stdout;
+    };
+    await sleep(1100);
+    await metainfo(['create', 'album', '--date', 'now', '-q'], { cwd });
+    await sleep(1100);
+    await writeFile(path.join(cwd, 'album/new'), 'new');
+    assert.match(await update('--date', 'now'), /: new infohash\n[\s\S]*\nread 3 B of /);
+    const { creationDate, infohashV2 } = await read(cwd, 'album.torrent');
+    assert.match(await update(), /: no changes\n[\s\S]*\nread 0 B of /);
+    assert.match(await update('--date', 'now'), /: no changes, new date\n[\s\S]*\nread 0 B of /);
+    const last = await read(cwd, 'album.torrent');
+    assert.equal(last.infohashV2, infohashV2);
+    assert.ok(Number(last.creationDate) > Number(creationDate));
+    assert.match(await update('--date', '@1000000000'), /: no changes, new date\n/);
+    // An old date proves less.
+    assert.doesNotMatch(await update(), /\nread 0 B of /);
   });
 });
 

@@ -217,7 +217,7 @@ describe('an error', () => {
     }
   });
 
-  it('of a removed current folder, and of a pipe as content, is one line', {
+  it('of a removed current folder, and of a pipe to create, is one line', {
     skip: process.platform !== 'linux' && 'other systems remove no folder in use',
   }, async (t) => {
     const cwd = await workFolder(t);
@@ -229,12 +229,8 @@ describe('an error', () => {
       'error: The current folder does not exist any more: change to another one. [ERR_NOT_FOUND]\n',
     );
     const pipe = 'is a pipe or a device, not a file or folder: use - to read standard input. [ERR_NOT_A_FILE]';
-    const lines = [
-      ['verify', 'a.txt.torrent', '/dev/stdin'],
-      ['create', '/dev/stdin', '--name', 'x', '-o', 'x.torrent'],
-    ];
-    for (const line of lines)
-      assert.equal(await run('cat album/a.txt | "$@"', ...line), `error: /dev/stdin ${pipe}\n`, line.join(' '));
+    const create = ['create', '/dev/stdin', '--name', 'x', '-o', 'x.torrent'];
+    assert.equal(await run('cat album/a.txt | "$@"', ...create), `error: /dev/stdin ${pipe}\n`);
   });
 
   it('never includes warnings of Node', async (t) => {
@@ -242,6 +238,31 @@ describe('an error', () => {
     await writeFile(path.join(cwd, 'warn.cjs'), "setImmediate(() => process.emitWarning('for programmers'));");
     const env = { NODE_OPTIONS: `--require ${path.join(cwd, 'warn.cjs')}` };
     assert.deepEqual((await metainfoProcess(['create', 'album', '-q'], { cwd, env })).stderr, '');
+  });
+
+  it('of an input without a command names the command for it', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-q'], { cwd });
+    const hash = 'ab'.repeat(20);
+    for (const [args, hint] of [
+      [['album'], "unknown command 'album': use metainfo create album"],
+      [['album.torrent'], "unknown command 'album.torrent': use metainfo show album.torrent"],
+      [
+        ['magnet:?xt=urn:btih:1'],
+        "unknown command 'magnet:?xt=urn:btih:1': use metainfo magnet 'magnet:?xt=urn:btih:1'",
+      ],
+      [[hash], `unknown command '${hash}': use metainfo magnet ${hash}`],
+      [['-v'], "unknown option '-v': use metainfo --version"],
+      [['-i', 'x.torrent'], "unknown option '-i': use metainfo show FILE.torrent"],
+    ] as const) {
+      const { code, stderr } = await metainfo(args, { cwd });
+      assert.equal(code, 2);
+      assert.ok(stderr.startsWith(`error: ${hint}\n`), stderr);
+    }
+    for (const first of ['--help', '-h']) {
+      const { code, stdout } = await metainfo([first, 'create'], { cwd });
+      assert.deepEqual([code, stdout.split('\n')[0]], [0, 'Usage: metainfo create [options] [path...]']);
+    }
   });
 
   it('of help for an unknown command suggests one', async (t) => {

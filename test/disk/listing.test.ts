@@ -63,6 +63,8 @@ const byPath = (a: { path: string[] }, b: { path: string[] }) => byFirst([a.path
 /** Names that need a closer look: as bytes, one character each. */
 const ODD_NAMES = [
   '.DS_Store',
+  'Icon\r',
+  'Icon',
   'Thumbs.db',
   'desktop.ini',
   '.metainfo-0a1z.tmp',

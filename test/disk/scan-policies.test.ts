@@ -103,7 +103,7 @@ for (const engine of ENGINES)
         '__MACOSX/b',
       ];
       const kept = ['@eaDirs/x', 'recycle', 'a.party', '.part', 'sub/.x', 'part'];
-      await writeTree(root, Object.fromEntries([...stray, ...kept, '.DS_Store'].map((name) => [name, 1])));
+      await writeTree(root, Object.fromEntries([...stray, ...kept, '.DS_Store', 'Icon\r'].map((name) => [name, 1])));
       assert.deepEqual((await outcome(root, {})).files, [...NOTHING.files, ...stray, ...kept].sort());
       const { files, leftOut } = await outcome(root, { systemFiles: false });
       assert.deepEqual(files, [...NOTHING.files, ...kept.filter((name) => name !== '.part')].sort());
@@ -115,6 +115,7 @@ for (const engine of ENGINES)
           '.fseventsd system',
           '.part unfinished',
           '@eaDir system',
+          'Icon\r system',
           '__MACOSX system',
           'ehthumbs.db system',
           'sub/._b system',

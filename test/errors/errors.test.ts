@@ -27,7 +27,7 @@ describe('fromSystemError', () => {
     ['EMFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /process \(EMFILE\): run fewer jobs .* limit \(ulimit -n\)/],
     ['ENFILE', 'ERR_NO_DESCRIPTORS', 'ERR_NO_DESCRIPTORS', /system \(ENFILE\): close other .* limit \(sysctl .*\)/],
     ['ESTALE', 'ERR_READ', 'ERR_WRITE', /\(ESTALE\): it was replaced or deleted on its file server, so try again/],
-    ['EIO', 'ERR_READ', 'ERR_WRITE', /\(EIO\)/],
+    ['EIO', 'ERR_READ', 'ERR_WRITE', /cannot (read|write) it \(EIO\): the disk, its cable or its file server failed/],
   ];
   for (const [code, read, write, text] of CASES) {
     it(`turns ${code} into ${read === write ? read : `${read} or ${write}`}, with the path and a hint`, () => {

@@ -55,7 +55,48 @@ describe('a progress bar on a terminal', () => {
 
   it('says that a file is read again, and when', () => {
     const retrying = { path: '/a.bin', code: 'ESTALE', attempt: 2, seconds: 2 };
-    assert.match(shown({ retrying }), /25 MiB of 100 MiB {2}ESTALE: reading again in 2 s {2}/);
+    const { update, written } = fake({ isTTY: true, columns: 100 });
+    update(25, { retrying });
+    assert.match(written[1] ?? '', /25 MiB of 100 MiB {2}ESTALE: reading again in 2 s {2}/);
+  });
+
+  it('writes each attempt to read a file again above itself, once', () => {
+    const { update, written } = fake({ isTTY: true, columns: 60 });
+    const retrying = { path: '/mnt/\u001b.bin', code: 'EIO', attempt: 1, seconds: 1 };
+    for (const seconds of [1, 2]) update(seconds);
+    for (const seconds of [3, 4]) update(seconds, { retrying });
+    update(5, { retrying: { ...retrying, attempt: 2, seconds: 2 } });
+    const lines = written.filter((text) => text.endsWith('\n'));
+    assert.deepEqual(lines, [
+      `${CLEAR}/mnt/\\x1b.bin: EIO, reading again in 1 s (attempt 1 of 3)\n`,
+      `${CLEAR}/mnt/\\x1b.bin: EIO, reading again in 2 s (attempt 2 of 3)\n`,
+    ]);
+  });
+
+  it('shows the rate of the last ten seconds, and the time left at that rate', () => {
+    const { update, written } = fake({ isTTY: true, columns: 60 });
+    for (let seconds = 1; seconds <= 30; seconds += 1) update(seconds, { bytes: Math.min(seconds, 10) * 4 * MIB });
+    for (let seconds = 31; seconds <= 40; seconds += 1) update(seconds, { bytes: (seconds + 10) * MIB });
+    assert.match(written.at(-1) ?? '', / {2}50 MiB of 100 MiB {2}1 MiB\/s {2}50 s left$/);
+    assert.match(written[9] ?? '', /40 MiB of 100 MiB {2}4 MiB\/s {2}15 s left$/);
+  });
+
+  it('says that no data comes, since when and in which file, also where there is little room', () => {
+    const { update, written } = fake({ isTTY: true, columns: 80 });
+    const state = { bytes: 20 * MIB, file: 'b/f2.bin' };
+    for (const seconds of [1, 2, 6.9, 14]) update(seconds, seconds < 2 ? { ...state, bytes: MIB } : state);
+    assert.doesNotMatch(written[2] ?? '', /no data/);
+    assert.match(written[3] ?? '', /20 MiB of 100 MiB {2}no data for 12 s: b\/f2\.bin$/);
+    assert.equal(shown({ bytes: 0, file: 'folder/b/f2.bin' }, 41), '  0 %  no data for 25 s: folder/b/f2.bin');
+    assert.ok(!shown({ bytes: 0, queued: 1 }).includes('no data'));
+    assert.ok(!shown({ bytes: 0, totalBytes: 0 }).includes('no data'));
+  });
+
+  it('does not count what an earlier run has done', () => {
+    const { update, written } = fake({ isTTY: true, columns: 60 });
+    update(0, { bytes: 50 * MIB });
+    update(5, { bytes: 55 * MIB });
+    assert.match(written[0] ?? '', / 1 MiB\/s {2}45 s left$/);
   });
 
   it('drops the bar and the total first where there is no room', () => {
@@ -125,7 +166,7 @@ describe('a progress bar on a terminal', () => {
   });
 
   it('shows no rate and no remaining time before the first byte', () => {
-    assert.equal(shown({ bytes: 0 }), `${'░'.repeat(24)}    0 %  0 B of 100 MiB  a.bin`);
+    assert.equal(shown({ bytes: 0, seconds: 2 }), `${'░'.repeat(24)}    0 %  0 B of 100 MiB  a.bin`);
   });
 
   it('shows no rate of less than one KiB a second', () => {
@@ -182,14 +223,14 @@ describe('a progress bar on a terminal', () => {
 });
 
 describe('a progress bar elsewhere', () => {
-  it('writes a line every five seconds', () => {
+  it('writes a line a minute at most', () => {
     const { bar, update, written } = fake({});
-    for (let tenths = 0; tenths <= 120; tenths += 1) update(tenths / 10);
+    for (let tenths = 0; tenths <= 1300; tenths += 1) update(tenths / 10);
     bar.finish();
     assert.deepEqual(written, [
       '  1 %  1 MiB of 100 MiB  1 MiB/s  1:39 left\n',
-      '  6 %  6 MiB of 100 MiB  1 MiB/s  1:34 left\n',
-      ' 11 %  11 MiB of 100 MiB  1 MiB/s  1:29 left\n',
+      ' 61 %  61 MiB of 100 MiB  1 MiB/s  39 s left\n',
+      '100 %  121 MiB of 100 MiB  1 MiB/s  0 s left\n',
     ]);
   });
 });

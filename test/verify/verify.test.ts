@@ -345,7 +345,7 @@ describe('verify', () => {
         return { done: Promise.reject(error), progress, cancel: () => {} };
       },
     };
-    const { files } = await verify(torrent, folder, { engine });
+    const { ok, files, badPieces, unreadPieces } = await verify(torrent, folder, { engine });
     assert.deepEqual(
       files.map(({ status, problem }) => [status, problem]),
       [
@@ -353,6 +353,23 @@ describe('verify', () => {
         ['complete', undefined],
       ],
     );
+    // Unreadable is not bad.
+    assert.deepEqual([ok, badPieces, unreadPieces], [false, [], [[0, 0]]]);
+  });
+
+  it('calls a piece that an unreadable file shares bad only if no byte of it is unread', async (t) => {
+    const folder = await temporaryFolder(t);
+    await writeTree(folder, { a: noise(PIECE + 1), b: noise(PIECE, 2), c: noise(2 * PIECE, 3) });
+    const draft = new TorrentCreate({ pathRoot: folder, pieceLength: PIECE });
+    const torrent = await draft.generate({ version: 'v1' });
+    await rm(path.join(folder, 'a'));
+    await symlink('/etc/hosts', path.join(folder, 'a'));
+    await rm(path.join(folder, 'c'));
+    // Pieces: a, a and b, b and c, c, c.
+    const all = await verify(torrent, folder);
+    assert.deepEqual([all.unreadPieces, all.badPieces], [[[0, 1]], [[2, 4]]]);
+    const some = await verify(torrent, folder, { files: ['b', 'c'] });
+    assert.deepEqual([some.unreadPieces, some.badPieces, some.uncheckedPieces], [[], [[2, 4]], [[1, 1]]]);
   });
 
   it('keeps a symbolic link of the torrent complete when another file cannot be read', async (t) => {

@@ -31,7 +31,7 @@ bool is_harmless_name(const char* name) {
 }
 
 bool is_plain_name(const char* name) {
-  constexpr std::string_view kSystemFiles[] = {".DS_Store", "Thumbs.db", "desktop.ini"};
+  constexpr std::string_view kSystemFiles[] = {".DS_Store", "Icon\r", "Thumbs.db", "desktop.ini"};
   constexpr std::string_view kTemporary = ".metainfo-";
   const std::string_view text = name;
   if (std::find(std::begin(kSystemFiles), std::end(kSystemFiles), text) != std::end(kSystemFiles))

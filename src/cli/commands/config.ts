@@ -118,7 +118,8 @@ function inForce({ options, origins }: ResolvedOptions, config: Configuration | 
 
 /** A value that has sizes, in the one form of sizes here: the options read it too. Undefined for any other value. */
 function sizeText({ form }: ConfigOption, parsed: unknown): string | undefined {
-  if (form === 'lengths') return (parsed as LengthsBySize).map((pair) => pair.map(sizeOf).join('=')).join(',');
+  if (form === 'lengths')
+    return (parsed as LengthsBySize).map(([size, own]) => `${sizeOf(own)} up to ${sizeOf(size)} of content`).join(', ');
   return form === 'length' || form === 'size' ? sizeOf(parsed) : undefined;
 }
 

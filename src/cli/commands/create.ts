@@ -14,7 +14,8 @@ import { shortHelp } from '../options/short-help.ts';
 import { reportTo } from '../options/target.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { USAGE } from '../run.ts';
-import { recordJson, showsProgress, stderr, writeLines, writeResult } from '../terminal/output.ts';
+import { recordJson, stderr, writeLines, writeResult } from '../terminal/output.ts';
+import { progressOf } from '../terminal/progress.ts';
 
 const EXAMPLES = `
 Examples:
@@ -100,13 +101,12 @@ async function create(paths: string[], options: CreateOptions, signal: AbortSign
     const { showPlan } = await import('../create/plan-report.ts');
     return showPlan(paths, options, signal);
   }
-  const progress = showsProgress(options);
   let warnings: readonly Finding[] = [];
   const onFindings = async (findings: readonly Finding[], plan: PlanReport) => {
     warnings = findings.filter(({ severity }) => severity === 'warning');
     if (!options.json) await writeLines(await creationLines(findings, plan, options), stderr);
   };
-  const created = await runCreate(paths, options, { progress, signal, onFindings });
+  const created = await runCreate(paths, options, { ...progressOf(options), signal, onFindings });
   // A quiet run computes no infohashes, which would load node:crypto.
   const place = { torrent: created.target, path: contentPathOf(paths) };
   const object = options.json ? recordJson(place, summaryJson({ ...created, warnings }, options)) : {};

@@ -26,6 +26,7 @@ Examples:
   metainfo magnet album.torrent --no-v2 --json     for v1-only clients
   metainfo magnet album.torrent --select notes     download only these files
   metainfo magnet 'magnet:?xt=urn:btih:39fe2490c2f99dfc67e946a77a1b3242c1ff632e'
+  metainfo magnet 39fe2490c2f99dfc67e946a77a1b3242c1ff632e
   metainfo magnet - < links.txt                    one link per line
 
 A link needs only its infohash: other invalid parameters are left out, with a
@@ -36,8 +37,11 @@ or an invalid link.`;
 export function addMagnet(program: Command): void {
   const command = program
     .command('magnet')
-    .description('print the magnet links of torrents, or decode magnet links')
-    .argument('<file-or-link...>', 'torrent files, magnet links in quotes, or - for either on standard input')
+    .description('print the magnet links of torrents and infohashes, or decode magnet links')
+    .argument(
+      '<file-or-link...>',
+      'torrent files, magnet links in quotes, infohashes, or - for these on standard input',
+    )
     .option('--no-trackers', 'omit the trackers')
     .option('--no-webseeds', 'omit the webseeds')
     .option('--no-v1', 'omit the v1 infohash of a hybrid')
@@ -49,12 +53,15 @@ export function addMagnet(program: Command): void {
     .action((inputs: string[], options: MagnetOptions) => forEachFile(inputs, (input) => printLink(input, options)));
 }
 
+/** The start of a magnet link, or an infohash on a line of its own. */
+const LINK = /^\s*(?:magnet:|(?:[\da-f]{40}|[\da-f]{64})\s*(?:\n|$))/i;
+
 async function printLink(input: string, options: MagnetOptions): Promise<void> {
   const bytes = isStdin(input) ? await readStdin(options) : null;
-  if (/^\s*magnet:/i.test(bytes ? Buffer.from(bytes.subarray(0, HEAD)).toString() : input)) {
+  if (LINK.test(bytes ? Buffer.from(bytes.subarray(0, HEAD)).toString() : input)) {
     const text = bytes ? Buffer.from(bytes).toString() : input;
     const links = text.split('\n').filter((line) => line.trim() !== '');
-    return forEachFile(links, (link) => printDecoded(link, options));
+    return forEachFile(links, (link) => printDecoded(link.trim(), options));
   }
   const torrent = bytes ? torrentFromStdin(bytes, options) : await readTorrent(input, options);
   const { torrentVersion: version } = torrent;
@@ -76,6 +83,14 @@ async function printLink(input: string, options: MagnetOptions): Promise<void> {
 }
 
 async function printDecoded(link: string, options: MagnetOptions): Promise<void> {
+  if (!/^magnet:/i.test(link)) {
+    const magnet = `magnet:?xt=urn:${link.length === 40 ? 'btih:' : 'btmh:1220'}${link.toLowerCase()}`;
+    const infohash = {
+      v1: link.length === 40 ? link.toLowerCase() : null,
+      v2: link.length === 64 ? link.toLowerCase() : null,
+    };
+    return writeResult(options, { infohash, magnet }, [magnet]);
+  }
   const { profile = 'default' } = contextOf(options);
   const parsed = parseMagnet(link, { context: { profile } });
   await writeResult(options, parsed, linesOf(parsed));

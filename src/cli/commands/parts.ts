@@ -6,9 +6,10 @@ import { forSchedulers } from '../exit.ts';
 import * as values from '../options/option-values.ts';
 import { fileOf, reportTo, requireWritable, writeTorrent } from '../options/target.ts';
 import { host } from '../run.ts';
-import { showsProgress, writeResult } from '../terminal/output.ts';
+import { writeResult } from '../terminal/output.ts';
+import { type ProgressOptions, progressOf, progressOption } from '../terminal/progress.ts';
 
-interface HashPartOptions extends values.PartsOptions, values.HashingOptions, values.SummaryOptions {
+interface HashPartOptions extends values.PartsOptions, values.HashingOptions, ProgressOptions {
   index: number;
 }
 
@@ -53,6 +54,7 @@ export function addHashPart(program: Command): void {
   values.partsOptions(command, 'the hashed parts, which all machines share');
   values
     .summaryOptions(values.hashingOptions(command))
+    .addOption(progressOption())
     .addHelpText('after', HASH_PART)
     .action((file: string, options: HashPartOptions) => forSchedulers((signal) => hashPart(file, options, signal)));
 }
@@ -65,8 +67,7 @@ async function hashPart(file: string, options: HashPartOptions, signal: AbortSig
   ]);
   const plan = await readPlan(file);
   const started = process.uptime();
-  const progress = showsProgress(options);
-  const hashing = { root, threads, memoryLimit, signal, progress, ...openingOf(plan, options) };
+  const hashing = { root, threads, memoryLimit, signal, ...progressOf(options), ...openingOf(plan, options) };
   const { bytes, hashed } = await storePart(plan, index, storeOf(parts), hashing);
   const seconds = process.uptime() - started;
   const { id } = plan;

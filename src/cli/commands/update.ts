@@ -1,6 +1,8 @@
 /** `metainfo update` and `metainfo upgrade`: make another torrent of a torrent and its files. */
 import nodePath from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
+import { edit } from '../../edit/edit.ts';
 import { update } from '../../edit/update.ts';
 import { upgrade } from '../../edit/upgrade.ts';
 import { MetainfoError } from '../../errors/errors.ts';
@@ -18,7 +20,8 @@ import * as values from '../options/option-values.ts';
 import { filledFor } from '../options/output-template.ts';
 import * as targets from '../options/target.ts';
 import { withAdvice } from '../terminal/advice.ts';
-import { showsProgress, warningsOf, writeResult } from '../terminal/output.ts';
+import { warningsOf, writeResult } from '../terminal/output.ts';
+import { type ProgressOptions, progressOf, progressOption } from '../terminal/progress.ts';
 import { isStdin } from '../terminal/standard-input.ts';
 
 interface ChangeOptions
@@ -26,21 +29,24 @@ interface ChangeOptions
     values.HashingOptions,
     values.OutputOptions,
     values.PadNamesOptions,
-    values.SummaryOptions {
+    ProgressOptions {
   dryRun?: boolean;
 }
 
 interface UpdateOptions extends ChangeOptions, values.CacheOptions, ContentOptions {
   since?: Date;
+  date?: Date;
   pieceLength?: number | 'auto';
 }
 
 const UPDATE = `
 A file with the same path and size is not read again if it has not changed since
 the creation date of the torrent or --since, or if --cache knows it. Without a
-date or a cache, update reads every file.
+date or a cache, update reads every file. With --date now each time, the next
+update reads only what changed since this one.
 
 Examples:
+  metainfo update album.torrent album --date now   in place, every week
   metainfo update album.torrent album --cache      change in place
   metainfo update album.torrent album -o new.torrent --since 2026-01-31
   metainfo update album.torrent album --since @0   read every file again
@@ -67,8 +73,10 @@ export function addUpdate(program: Command): void {
   values.changedOutputOptions(command).option('--dry-run', 'show the changes without writing');
   values
     .summaryOptions(command)
+    .addOption(progressOption())
     .helpOption('-h, --help', 'display help for command')
     .optionsGroup('Files to read:')
+    .option('--date <date>', 'new creation date; now is the time before the files are looked at', parseDate)
     .option('--since <date>', 'read files changed at this date or later (default: the creation date)', parseDate)
     .optionsGroup('Piece length and pad files:')
     .option(
@@ -92,7 +100,9 @@ export function addUpdate(program: Command): void {
 export function addUpgrade(program: Command): void {
   const command = changing(program, 'upgrade', 'upgrade a v1 torrent to a hybrid: reads and checks its files once');
   command.addOption(values.padNamesOption());
-  values.summaryOptions(values.changedOutputOptions(values.hashingOptions(command), 'in place, with --force'));
+  values
+    .summaryOptions(values.changedOutputOptions(values.hashingOptions(command), 'in place, with --force'))
+    .addOption(progressOption());
   readingOptions(command)
     .addHelpText('after', UPGRADE)
     .action((file: string, folder: string, options: ChangeOptions) => change(file, folder, options, upgraded));
@@ -149,9 +159,9 @@ async function change<Options extends ChangeOptions>(
     if (!dryRun) await targets.requireWritable(target, options);
     // Taken before hashing: the next update must read files again that change from now on.
     const mtime = new Date();
-    const progress = showsProgress(options);
     const { onWarning, list: warnings } = warningsOf(options);
-    const hashing = { threads, memoryLimit, padNames, progress, signal, onWarning, outputPath: targets.fileOf(target) };
+    const outputPath = targets.fileOf(target);
+    const hashing = { threads, memoryLimit, padNames, ...progressOf(options), signal, onWarning, outputPath };
     const { torrent, isWritten, json, summary, lines = [] } = await make(old, { file, path, target, options }, hashing);
     if (!dryRun && (isWritten || !inPlace))
       await targets.writeTorrent(torrent, target, { force: inPlace || force, mtime });
@@ -194,7 +204,8 @@ async function updated(
     context: values.contextOf(options),
     ...hashing,
   });
-  const { torrent, added, changed, removed, renamed, bytesRead } = await withAdvice(cache, updating);
+  const { torrent: updated, added, changed, removed, renamed, bytesRead } = await withAdvice(cache, updating);
+  const torrent = options.date ? edit(updated, { creationDate: options.date }) : updated;
   const { nFiles: files, totalSize } = torrent;
   const [bytes, oldBytes] = [torrent, old].map((one) => TorrentBase.bytesOf(one).bytes) as [Uint8Array, Uint8Array];
   const isChanged = Buffer.compare(bytes, oldBytes) !== 0;
@@ -206,7 +217,9 @@ async function updated(
     `read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}`,
   ];
   const json = { files, totalSize, added, changed, removed, renamed, bytesRead };
-  return { torrent, isWritten: isChanged, json, summary: isChanged ? 'new infohash' : 'no changes', lines };
+  const isSame = isDeepStrictEqual(infohashOf(torrent), infohashOf(old));
+  const summary = !isSame ? 'new infohash' : isChanged && options.date ? 'no changes, new date' : 'no changes';
+  return { torrent, isWritten: isChanged, json, summary, lines };
 }
 
 /**

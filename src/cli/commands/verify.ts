@@ -3,6 +3,8 @@ import { type Command, Option } from 'commander';
 import { invalidArgument } from '../../errors/guard.ts';
 import type { Engine } from '../../hash/engine.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
+import { withoutSecrets } from '../../text/urls.ts';
+import type { VerifySources } from '../../verify/verify-sources.ts';
 import { readingOptions } from '../config/load.ts';
 import { interruptible } from '../exit.ts';
 import { verifyArguments } from '../many/verify-arguments.ts';
@@ -11,9 +13,12 @@ import { chosenFiles, collectGlob, unmatchedFiles } from '../options/content.ts'
 import { cacheOf, cacheOptions, hashingOptions, parseFolder, parseThreads } from '../options/option-values.ts';
 import { shortHelp } from '../options/short-help.ts';
 import { eachOption } from '../options/torrents-of.ts';
+import { foreignContent } from '../options/web-files.ts';
 import { type QueueingOptions, queueingOptions, queueOf } from '../queue/options.ts';
 import { FAILED, host, USAGE } from '../run.ts';
-import { colorsFor, printableJson, recordJson, showsProgress, stdout, writeLines } from '../terminal/output.ts';
+import { colorsFor, printableJson, recordJson, stdout, writeLines } from '../terminal/output.ts';
+import { progressOf, progressOption } from '../terminal/progress.ts';
+import { requireOneStdin } from '../terminal/standard-input.ts';
 import { findOptions, placeable, placeHint, requireFind } from '../verify/find.ts';
 import { requireOutputFolder, requireResumeData, resumeLines, resumeOptions, writeResume } from '../verify/resume.ts';
 import { type Verified, type VerifyOptions, verifiedJson, verifiedLines, verifyContent } from '../verify/verify-job.ts';
@@ -29,6 +34,7 @@ Examples:
   metainfo verify album.torrent                    checks ./album
   metainfo verify album.torrent /srv/album
   metainfo verify film.torrent /srv/film.mkv --json
+  metainfo verify album.torrent https://host/      checks a mirror
   metainfo verify album.torrent --files '*.flac'   checks only some files
   metainfo verify album.torrent --cache            goes on after a Ctrl-C
   metainfo verify album.torrent album --find /srv  looks for renamed files
@@ -61,7 +67,7 @@ check of its own. Close the client first; it reads these files when it starts:
                again if it was modified later; not for v2 torrents
 
 --json prints { event, job, torrent, status, path, ok, files, badPieces,
-uncheckedPieces, extraFiles, goodBytes, totalSize, sampledPieces, sampledBytes,
+unreadPieces, uncheckedPieces, extraFiles, goodBytes, totalSize, sampledPieces, sampledBytes,
 bitfield }, with --files also unwantedFiles (how many files were left out), with
 --cache cachedBytes (bytes that were not read), with --find also moved,
 unproven, notFound, skipped, placed, failed and bytesRead, and with
@@ -78,12 +84,13 @@ export function addVerify(program: Command): void {
     .argument('[file]', 'the torrent file, or - for standard input; with --each, a folder of torrents')
     .argument(
       '[path...]',
-      "the folder with its files, or its single file (default: the torrent's name in the current folder); or more torrents",
+      "the folder with its files, its single file, the URL of a mirror, or - for standard input (default: the torrent's name in the current folder); or more torrents",
     )
     .optionsGroup('Output:')
     .option('-q, --quiet', 'print no progress, and only incomplete files')
     .option('-v, --verbose', 'list every file, instead of the first 20 of each kind')
     .option('--json', 'print one JSON object')
+    .addOption(progressOption())
     .helpOption('-h, --help', 'display help for command')
     .optionsGroup('What to check:')
     .addOption(
@@ -121,10 +128,14 @@ export function addVerify(program: Command): void {
         await interruptible((signal) => verifyMany(chosen, options, signal));
         return;
       }
+      requireOneStdin([file, chosen.path ?? '']);
       const torrent = await readTorrent(file, options, chosen.path);
-      const path = await contentPlace(torrent, chosen.path, options);
       await interruptible(async (signal) => {
-        const one = { file, torrent, path };
+        const sources = await foreignContent(torrent, chosen.path, options, signal);
+        const path = sources
+          ? withoutSecrets(chosen.path as string, /$/)
+          : await contentPlace(torrent, chosen.path, options);
+        const one = { file, torrent, path, sources };
         if (!queue) return verifyOne(one, options, { signal });
         const { verifyInQueue } = await import('../queue/queue.ts');
         return verifyInQueue(queue, path, options, (engine) => verifyOne(one, options, { signal, engine }));
@@ -134,14 +145,18 @@ export function addVerify(program: Command): void {
 }
 
 async function verifyOne(
-  { file, torrent, path }: { file: string; torrent: Torrent; path: string },
+  { file, torrent, path, sources }: { file: string; torrent: Torrent; path: string; sources: VerifySources | null },
   options: VerifyOptions,
   watch: { signal: AbortSignal; engine?: Engine },
 ): Promise<void> {
   const { files, unwantedFiles, unmatched } = chosenFiles(torrent, options);
   if (unmatched.size > 0) throw unmatchedFiles(unmatched);
-  const progress = showsProgress(options);
-  const verified = (await verifyContent(torrent, path, { options, files }, { ...watch, progress })) as Verified;
+  const verified = (await verifyContent(
+    torrent,
+    path,
+    { options, files },
+    { ...watch, sources, ...progressOf(options) },
+  )) as Verified;
   const { report, searched, resume, made } = verified;
   if (!report.ok) host().exitCode = FAILED;
   if (options.json) {

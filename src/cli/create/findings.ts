@@ -118,6 +118,6 @@ export async function creationLines(
   const more = reuse?.instead && !quiet ? [`hint: --reuse can take hashes with ${optionsOf(reuse.instead)}`] : [];
   // Do not open standard error, which takes a moment, for nothing.
   if (shown.length + more.length === 0) return [];
-  const left = verbose ? leftOut.map((path) => `  left out  ${printable(path)}`) : [];
+  const left = verbose ? leftOut.map((path) => `  not included  ${printable(path)}`) : [];
   return [...(await findingLines(shown)), ...more, ...left];
 }

@@ -6,6 +6,7 @@ import type { RuledPlan } from '../config/hosts.ts';
 import { type ContentOptions, contentOptions } from '../options/content.ts';
 import { DESCRIPTION, type KeyValues, keyOptions, PEERS } from '../options/key-options.ts';
 import * as values from '../options/option-values.ts';
+import { type ProgressOptions, progressOption } from '../terminal/progress.ts';
 import { collectCode, type FindingOptions } from './findings.ts';
 
 /** The options that set fields of the torrent. */
@@ -23,7 +24,7 @@ export interface CreateOptions
     FindingOptions,
     values.OutputOptions,
     values.PadNamesOptions,
-    values.SummaryOptions {
+    ProgressOptions {
   torrentVersion: TorrentVersion;
   normalize?: 'nfc';
   pieceLength: number | 'auto';
@@ -38,6 +39,7 @@ export interface CreateOptions
   magnet?: boolean;
   linkFile?: string;
   dryRun?: boolean;
+  checkWebseeds?: boolean;
   each?: boolean;
   batch?: string;
   jobs?: number;
@@ -61,6 +63,7 @@ export const COMMAND_LINE_ONLY: Readonly<Record<string, string>> = {
   name: 'each torrent has its own name',
   force: 'replacing a file is decided each time',
   json: 'the caller of the command chooses the form of its output',
+  progress: 'the caller of the command chooses the form of its output',
   'dry-run': 'use metainfo plan',
   announce: 'use tracker',
   preset: 'presets are chosen on the command line or by a job',
@@ -93,9 +96,10 @@ export function createOptions(command: Command): Command {
     .option('--dry-run', 'plan only: list every problem, and read and write nothing')
     .option('--magnet', 'also print the magnet link')
     .option('--link-file <file>', 'also write the magnet link to a file', values.parseFile)
-    .option('-v, --verbose', 'name the files that were left out');
+    .option('-v, --verbose', 'name the files on disk that the torrent does not have');
   values
     .summaryOptions(command)
+    .addOption(progressOption())
     .optionsGroup('Version and piece length:')
     .addOption(new Option('-k, --torrent-version <version>', 'torrent version').choices(VERSIONS).default('hybrid'))
     .addOption(
@@ -130,10 +134,7 @@ export function createOptions(command: Command): Command {
       ]),
     )
     .optionsGroup('Warnings and errors:')
-    .option(
-      '--strict',
-      'treat each warning as an error, before anything is hashed (not the strict profile of validate)',
-    )
+    .option('--strict', 'fail for every warning, before anything is hashed')
     .option('--allow <code>', 'accept a finding in spite of --strict or a tracker rule (repeatable)', collectCode);
   values
     .hashingOptions(command)

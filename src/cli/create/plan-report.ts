@@ -1,7 +1,9 @@
 /** Shows the plan of a creation: for `metainfo plan` and `metainfo create --dry-run`. */
 import { TorrentCreate } from '../../create/draft.ts';
+import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { ReusePlan } from '../../create/known/known.ts';
+import { invalidArgument } from '../../errors/guard.ts';
 import { formatBytes, formatDuration, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
 import { nameOfTarget } from '../options/target.ts';
@@ -10,7 +12,7 @@ import { toPlain } from '../terminal/messages.ts';
 import { printableJson, stdout, writeLines } from '../terminal/output.ts';
 import { findingLines, optionsOf } from './findings.ts';
 import type { CreateOptions } from './options.ts';
-import { prepare } from './prepare.ts';
+import { type Prepared, prepare } from './prepare.ts';
 import { reuseOf } from './run-create.ts';
 import { contentPathOf, skippedText } from './summary.ts';
 
@@ -19,7 +21,11 @@ export async function planFor(paths: readonly string[], options: CreateOptions, 
   const { target, fields, settings, web, ...prepared } = await prepare(paths, options, { purpose: 'report', signal });
   const planned = await TorrentCreate.plan(fields, { ...settings, ...reuseOf(options) });
   for (const finding of planned.findings) prepared.explained(finding);
-  const plan = { ...planned, findings: prepared.findingsOf(planned) };
+  const ofWebseeds = options.checkWebseeds ? await checkedWebseeds(fields, settings, planned, signal) : [];
+  const plan = {
+    ...planned,
+    findings: prepared.findingsOf({ ...planned, findings: [...planned.findings, ...ofWebseeds] }),
+  };
   const place = { torrent: target, path: contentPathOf(paths) };
   const json = { ...place, ...web, ...plan, infohash: null, findings: plan.findings.map(toPlain) };
   return { target, plan, json, ok: plan.findings.every(({ severity }) => severity !== 'error') };
@@ -30,11 +36,34 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
   const { target, plan, json, ok } = await planFor(paths, options, signal);
   if (!ok) host().exitCode = FAILED;
   if (options.json) return writeLines([printableJson(json)]);
-  const leftOut = options.verbose ? plan.leftOut.map((path) => `left out       ${printable(path)}`) : [];
+  const leftOut = options.verbose ? plan.leftOut.map((path) => `not included   ${printable(path)}`) : [];
   // The plan is the result of the command: only its own command line silences it.
   const isQuiet = options.quiet && !options.fromConfig?.has('quiet');
   const lines = isQuiet ? [] : [...linesOf(plan, target), ...leftOut];
   await writeLines([...lines, ...(await findingLines(plan.findings, stdout))]);
+}
+
+/** Asks the webseeds of a plan without errors for its files. */
+async function checkedWebseeds(
+  fields: Prepared['fields'],
+  settings: Prepared['settings'],
+  { findings }: PlanReport,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const draft = new TorrentCreate(fields);
+  const webseeds = [draft.fields.urlList ?? []].flat();
+  if (webseeds.length === 0) throw invalidArgument('--check-webseeds needs a webseed: add --webseed URL');
+  if (findings.some(({ severity }) => severity === 'error')) return [];
+  const [{ planParts }, { webseedFindings }] = await Promise.all([
+    import('../../parts/torrent-plan.ts'),
+    import('../options/web-files.ts'),
+  ]);
+  const { files, torrent } = await planParts(draft, { ...settings, partSize: 'auto' });
+  const { name, isSingleFile: single } = torrent;
+  const wanted = files.path.flatMap((path, i) =>
+    path === null ? [] : [{ fullPath: single ? name : `${name}/${path}`, length: files.length[i] as number }],
+  );
+  return webseedFindings(webseeds, wanted, { single, signal });
 }
 
 /** The lines of a plan. */

@@ -80,9 +80,12 @@ function linesOf({ torrent, target, seconds, kernel, reuse, ...summary }: Create
   const files = `${plural(nFiles, 'file')}, ${formatBytes(totalSize)}`;
   const pieces = `${plural(nPieces, 'piece')} of ${formatBytes(info.pieceLength)}`;
   const speed = `${formatBytes(Math.round(bytesRead / seconds))}/s, ${kernel}`;
+  const { source } = info;
+  const facts = [...(info.private ? ['private'] : []), ...(source ? [`source ${printable(source)}`] : [])];
   return [
     `${nameOfTarget(target)}: ${torrent.torrentVersion}, ${files}, ${pieces}`,
     ...infohashLines(torrent),
+    ...(facts.length > 0 ? [facts.join(', ')] : []),
     ...(reuse ? reuseLines(reuse, options.reuseVerify) : []),
     ...(bytesRead < totalSize ? [`read ${formatBytes(bytesRead)} of ${formatBytes(totalSize)}; ${rest} the rest`] : []),
     ...(bytesRead > 0 ? [`hashed in ${seconds.toFixed(2)} s (${speed})`] : []),

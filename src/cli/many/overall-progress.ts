@@ -1,7 +1,7 @@
 /** Draws the progress of many jobs as one line at the bottom of a terminal. */
 import type { BarState, ProgressBar } from '../../jobs/progress-bar.ts';
 import type { Progress } from '../../jobs/watch.ts';
-import { showsProgress, stderr } from '../terminal/output.ts';
+import { barFor, type ProgressOptions, progressForm } from '../terminal/progress.ts';
 
 /** Loading the module of the line takes a moment, and small jobs end before. */
 const LOAD_AFTER_MS = 500;
@@ -14,7 +14,7 @@ interface Running extends Pick<Progress, 'retrying'> {
 }
 
 /**
- * The progress of many jobs. It is drawn on standard error if that is a terminal, and never by the jobs themselves, so that they
+ * The progress of many jobs. It is shown on standard error, and never by the jobs themselves, so that they
  * do not overwrite each other. {@link OverallProgress.clear} makes room for lines.
  */
 export class OverallProgress {
@@ -30,10 +30,10 @@ export class OverallProgress {
   #bar: ProgressBar | null = null;
 
   /** @param count The number of jobs; null if it is not known. */
-  constructor(count: number | null, options: { quiet?: boolean; json?: boolean }) {
+  constructor(count: number | null, options: ProgressOptions) {
     this.#count = count;
-    if (!showsProgress(options) || !stderr().isTTY) return;
-    this.#timers.push(setTimeout(() => this.#load(), LOAD_AFTER_MS).unref());
+    if (progressForm(options) === 'none') return;
+    this.#timers.push(setTimeout(() => this.#load(options), LOAD_AFTER_MS).unref());
     this.#timers.push(setInterval(() => this.#bar?.update(this.#state()), INTERVAL_MS).unref());
   }
 
@@ -76,10 +76,9 @@ export class OverallProgress {
     this.#bar = null;
   }
 
-  async #load(): Promise<void> {
+  async #load(options: ProgressOptions): Promise<void> {
     // If the module does not load, there is no line.
-    const module = await import('../../jobs/progress-bar.ts').catch(() => null);
-    this.#bar = module?.progressBar(stderr()) ?? null;
+    this.#bar = await barFor(options).catch(() => null);
   }
 
   #state(): BarState {

@@ -1,7 +1,10 @@
 /** Hints for commands and options that other torrent programs have under other names. */
+import { existsSync } from 'node:fs';
 import { Command, type Option, type ParseOptionsResult } from 'commander';
+import { isTorrentFileName } from '../../layout/safe-path.ts';
 import { withoutSecrets } from '../../text/urls.ts';
 import { currentRun } from '../run.ts';
+import { shellWords } from '../terminal/advice.ts';
 import { kebab } from '../terminal/messages.ts';
 
 /** Our words, each with those of other programs that do the same. `none` stands for those without a counterpart, with the reason. */
@@ -145,6 +148,12 @@ export function hintFor(option: string, known?: readonly Option[]): string | und
   );
 }
 
+/** Options before any command. */
+const BEFORE_COMMAND: Hints = {
+  '-v': 'metainfo --version',
+  ...Object.fromEntries(['-i', '-l', '--info', '--show'].map((option) => [option, 'metainfo show FILE.torrent'])),
+};
+
 /** A command that suggests an option for a misspelt one, also where a value follows `=`, and for one of another program. */
 export class HintingCommand extends Command {
   #args: readonly string[] = [];
@@ -165,7 +174,7 @@ export class HintingCommand extends Command {
   unknownOption(flag: string): void {
     const isSplit = (arg: string) => /^-[^-]/.test(arg) && arg.endsWith(flag.slice(1));
     const given = (flag.startsWith('-=') && this.#args.find(isSplit)) || flag;
-    const hint = hintFor(given, this.options);
+    const hint = this.parent ? hintFor(given, this.options) : (BEFORE_COMMAND[given] ?? hintFor(given, this.options));
     // The hint replaces a suggestion of commander, which only looks alike.
     if (hint) this.error(`error: unknown option '${given}': ${withUse(hint)}`, { code: 'commander.unknownOption' });
     const word = given.replace(/^(--[^=]+)=.*/s, '$1');
@@ -188,9 +197,16 @@ export function withHint(given: string, args = currentRun().args): string {
   const message = withoutSecrets(given);
   if (message.includes(MISSING) && hasWordsAfterFind(args)) return message.replace(MISSING, `${MISSING}: ${FIND}`);
   const [, word = ''] = /unknown command '([^']+)'/.exec(message) ?? [];
-  const [hint] = hintsIn(COMMANDS, word);
+  const hint = hintsIn(COMMANDS, word)[0] ?? hintForInput(word);
   if (!hint) return message;
   return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: ${withUse(hint, 'metainfo ')}`;
+}
+
+/** The command for a file, a folder or a link in place of a command. */
+function hintForInput(word: string): string | undefined {
+  if (/^magnet:|^(?:[\da-f]{40}|[\da-f]{64})$/i.test(word)) return `magnet ${shellWords(word)}`;
+  if (word === '' || !existsSync(word)) return undefined;
+  return `${isTorrentFileName(word) ? 'show' : 'create'} ${shellWords(word)}`;
 }
 
 /** Whether more than one word follows `--find`, up to the next option. */

@@ -301,10 +301,9 @@ export function profileOptions(command: Command): Command {
   return command
     .optionsGroup('Validation of the torrent:')
     .addOption(
-      new Option(
-        '--strict',
-        'strict profile: also check padding, pad file names and canonical bencode (not the --strict of create)',
-      ).conflicts('compat'),
+      new Option('--strict', 'strict profile: also check padding, pad file names and canonical bencode').conflicts(
+        'compat',
+      ),
     )
     .option('--compat', 'compat profile: accept everything that libtorrent 2.0 accepts, with warnings')
     .addOption(

@@ -7,7 +7,6 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument } from '../../errors/guard.ts';
 import { throwSystemError } from '../../errors/system-error.ts';
 import type { Engine } from '../../hash/engine.ts';
-import { progressBar } from '../../jobs/progress-bar.ts';
 import { variable } from '../../platform/node.ts';
 import { formatBytes, plural } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
@@ -23,13 +22,14 @@ import { type PartsOfCreation, planned } from '../parts/plan-in-parts.ts';
 import { storeOf } from '../parts/read-plan.ts';
 import { flagText, toPlain } from '../terminal/messages.ts';
 import { colorsFor, fitted, printableJson, recordJson, stderr, writeLines, writeResult } from '../terminal/output.ts';
+import { barFor } from '../terminal/progress.ts';
 import { type QueueTarget, rootsOf } from './options.ts';
 
 /** The output, texts and exit codes of the command, for the package. */
 const terminal: Terminal = {
   ...{ stderr, writeLines, colorsFor, fitted, printable, printableJson },
   writeJson: (code, message) => writeJson({ code, message, path: null }),
-  ...{ formatBytes, plural, progressBar, exitCodeOf, exitCodeOfSignal },
+  ...{ formatBytes, plural, exitCodeOf, exitCodeOfSignal },
 };
 
 /** @throws {MetainfoError} `ERR_QUEUE` if the package is not installed, or has another version */
@@ -85,7 +85,18 @@ export async function createInQueue(
   const root = placeWithin(real, await realPath(fields.pathRoot as string));
   const { plan, findings } = await planned(prepared, options, root);
   const { force, json, quiet, priority } = options;
-  const queued = { connection, store: storeOf(folder), output, force, priority, signal, json, quiet, terminal };
+  const queued = {
+    connection,
+    store: storeOf(folder),
+    output,
+    force,
+    priority,
+    signal,
+    json,
+    quiet,
+    bar: await barFor(options),
+    terminal,
+  };
   await createByWorkers(plan, queued, async ({ id, joined, seconds }) => {
     const { version, files, totalSize } = joined;
     const { parts, partSize } = plan;

@@ -41,16 +41,6 @@ export const stdout: () => NodeJS.WriteStream = ofRun(() =>
 /** Standard error. Write errors are ignored, so the job continues when the terminal or log is closed. */
 export const stderr: () => NodeJS.WriteStream = ofRun(() => host().stderr.on('error', () => {}));
 
-/**
- * Whether to show a progress bar. Opens standard error first, because the library, which draws the bar, does not handle a
- * closed terminal.
- */
-export function showsProgress({ quiet, json }: { quiet?: boolean; json?: boolean }): boolean {
-  const progress = !quiet && !json;
-  if (progress) stderr();
-  return progress;
-}
-
 /** Text for a stream: wrapped at words if that is a terminal. */
 export function fitted(line: string, to: NodeJS.WriteStream): string {
   return to.isTTY ? wrapped(line, to.columns) : line;

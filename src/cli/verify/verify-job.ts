@@ -5,8 +5,10 @@ import type { FolderIndex } from '../../verify/moved/folder-index.ts';
 import type { VerifyReport } from '../../verify/report.ts';
 import { makeEmptyFiles } from '../../verify/resume/place.ts';
 import { type VerifyOptions as VerifyContentOptions, verify } from '../../verify/verify.ts';
+import type { VerifySources } from '../../verify/verify-sources.ts';
 import * as values from '../options/option-values.ts';
 import { withAdvice } from '../terminal/advice.ts';
+import type { ProgressOptions } from '../terminal/progress.ts';
 import { type FindOptions, foldersFound, type Search, search, searchJson, searchLines } from './find.ts';
 import { type ResumeOptions, type ResumeTarget, resumeTarget } from './resume.ts';
 import { reportLines, type ShownReport } from './verify-report.ts';
@@ -18,7 +20,7 @@ export interface VerifyOptions
     values.CacheOptions,
     FindOptions,
     ResumeOptions,
-    values.SummaryOptions {
+    ProgressOptions {
   torrentVersion?: 'v1' | 'v2';
   fast?: boolean;
   followOutside?: boolean;
@@ -32,6 +34,8 @@ export interface VerifyOptions
 export interface VerifyWatch extends Pick<VerifyContentOptions, 'signal' | 'engine' | 'progress' | 'onProgress'> {
   /** The folders of `--find`, if they were listed before. */
   index?: FolderIndex | null;
+  /** The content, if it is not on this disk. */
+  sources?: VerifySources | null;
   /** Whether the content is in its place. Otherwise, a search may put it there. */
   isThere?: boolean;
 }
@@ -51,7 +55,7 @@ export async function verifyContent(
   torrent: Torrent,
   content: string,
   { options, files }: { options: VerifyOptions; files: readonly string[] | null },
-  { index = null, isThere = true, ...watch }: VerifyWatch,
+  { index = null, isThere = true, sources = null, ...watch }: VerifyWatch,
 ): Promise<Verified | null> {
   const { torrentVersion: version, fast, link, threads = null, memoryLimit } = options;
   const cache = values.cacheOf(options);
@@ -63,7 +67,7 @@ export async function verifyContent(
   const searched = searching ? await withAdvice(cache, searching) : null;
   if (!isThere && !searched?.moved.length) return null;
   if (!isThere && searched?.placed.length) resume = await resumeTarget(torrent, content, options);
-  const report = searched?.report ?? (await withAdvice(cache, verify(torrent, content, checks)));
+  const report = searched?.report ?? (await withAdvice(cache, verify(torrent, sources ?? content, checks)));
   if (!resume) return { report, searched, resume, made: [] };
   return { ...(await makeEmptyFiles(torrent, report, content)), searched, resume };
 }

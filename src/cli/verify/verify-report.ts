@@ -42,7 +42,7 @@ export function reportLines(
   const isSample = report.sampledPieces !== null;
   const verdict = report.ok
     ? colors.green(isSample ? 'no error found' : 'complete')
-    : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(countOf(report.badPieces), 'bad piece')}`;
+    : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(countOf(report.badPieces), 'bad piece')}${unreadOf(report)}`;
   const unchecked = countOf(report.uncheckedPieces);
   const shared = unchecked > 0 ? `; ${plural(unchecked, 'piece')} shared with others, not checked` : '';
   const files = `${plural(facts.files, 'file')}${unwantedFiles > 0 ? `, ${unwantedFiles.toLocaleString('en')} not wanted${shared}` : ''}`;
@@ -58,6 +58,11 @@ const isIncomplete = ({ status }: VerifiedFile): boolean => status !== 'complete
 
 const countOf = (ranges: VerifyReport['badPieces']): number =>
   ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+
+function unreadOf({ unreadPieces }: VerifyReport): string {
+  const count = countOf(unreadPieces);
+  return count > 0 ? `, ${plural(count, 'unread piece')}` : '';
+}
 
 function shareOf({ goodBytes, totalSize }: VerifyReport): string {
   const share = totalSize > 0 ? Math.floor((goodBytes / totalSize) * 1000) / 10 : 100;
@@ -110,19 +115,22 @@ function nameShown(foundAs: string, path: string): string {
 
 const CELLS = 64;
 
-/** Draws all pieces in one line; each cell stands for an equal share of them. A dot stands for pieces that are not wanted. */
-function mapOf({ bitfield, badPieces, uncheckedPieces }: VerifyReport, colors: Colors): string {
-  const last = Math.max(badPieces.at(-1)?.[1] ?? 0, uncheckedPieces.at(-1)?.[1] ?? 0);
+/** Draws all pieces in one line; each cell stands for an equal share of them. A question mark stands for pieces that could not be read, a dot stands for pieces that are not wanted. */
+function mapOf({ bitfield, badPieces, unreadPieces, uncheckedPieces }: VerifyReport, colors: Colors): string {
+  const last = Math.max(...[badPieces, unreadPieces, uncheckedPieces].map((ranges) => ranges.at(-1)?.[1] ?? 0));
   const count = Math.max(last + 1, lastGood(bitfield) + 1);
   const cells = Math.min(CELLS, count);
   const isGood = (piece: number) => ((bitfield[piece >> 3] as number) & (0x80 >> (piece & 7))) !== 0;
   const isBad = new Uint8Array(count);
+  for (const [first, end] of unreadPieces) isBad.fill(2, first, end + 1);
   for (const [first, end] of badPieces) isBad.fill(1, first, end + 1);
   return Array.from({ length: cells }, (_, cell) => {
     const [from, to] = [Math.floor((cell * count) / cells), Math.floor(((cell + 1) * count) / cells)];
     let good = 0;
     for (let piece = from; piece < to; piece += 1) good += isGood(piece) ? 1 : 0;
-    if (!isBad.subarray(from, to).includes(1)) return good > 0 ? colors.green('█') : colors.dim('·');
+    const states = isBad.subarray(from, to);
+    if (!states.includes(1) && states.includes(2)) return colors.yellow('?');
+    if (!states.includes(1)) return good > 0 ? colors.green('█') : colors.dim('·');
     return good > 0 ? colors.yellow('▒') : colors.red('░');
   }).join('');
 }

@@ -5,7 +5,7 @@ import { TorrentQueue } from '../torrent-queue.ts';
 import { interrupted } from './interrupted.ts';
 import { waitNotices } from './notices.ts';
 import { nameOfConnection } from './server-name.ts';
-import type { PrintOptions } from './terminal.ts';
+import type { PrintOptions, ProgressBar } from './terminal.ts';
 
 interface CreateOptions extends PrintOptions {
   connection: string;
@@ -15,6 +15,7 @@ interface CreateOptions extends PrintOptions {
   force?: boolean | undefined;
   priority?: number | undefined;
   quiet?: boolean | undefined;
+  bar: ProgressBar | null;
   signal: AbortSignal;
 }
 
@@ -55,18 +56,14 @@ export async function createByWorkers(
 /** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */
 async function followed(
   queued: QueuedTorrent,
-  { json, quiet, terminal, ...watch }: PrintOptions & Pick<CreateOptions, 'quiet'> & DoneOptions,
+  { json, bar, terminal, ...watch }: PrintOptions & Pick<CreateOptions, 'bar'> & DoneOptions,
 ): Promise<JoinedTorrent> {
-  const bar = json || quiet ? null : terminal.progressBar(terminal.stderr());
-  const started = process.uptime();
-  let first: { bytes: number; seconds: number } | undefined;
+  let started: number | undefined;
   const onProgress = ({ bytes, totalBytes, hashed, parts, state }: QueueProgress) => {
     const file = state === 'joining' ? 'joining' : `${hashed} of ${parts} parts`;
-    const seconds = process.uptime() - started;
-    // An earlier run may have hashed many parts.
-    first ??= { bytes, seconds };
-    const rate = seconds > first.seconds ? (bytes - first.bytes) / (seconds - first.seconds) : 0;
-    bar?.update({ bytes, totalBytes, file, seconds, rate });
+    // An earlier run may have hashed many parts: the bar takes the pace from the first state on.
+    started ??= process.uptime();
+    bar?.update({ bytes, totalBytes, file, seconds: process.uptime() - started });
   };
   try {
     return await queued.done({ ...watch, onProgress });

@@ -20,8 +20,6 @@ export interface Terminal {
   formatBytes(bytes: number): string;
   /** `1 part`, `2 parts`. */
   plural(count: number, noun: string): string;
-  /** Draws the progress of a job. */
-  progressBar(stream: NodeJS.WriteStream): ProgressBar;
   /** Reports an error, and returns the exit code for it. */
   exitCodeOf(error: unknown): Promise<number>;
   /** The exit code of a job that a signal has cancelled. */
@@ -30,7 +28,7 @@ export interface Terminal {
 
 /** A progress bar. */
 export interface ProgressBar {
-  update(state: { bytes: number; totalBytes: number; file: string; seconds: number; rate: number }): void;
+  update(state: { bytes: number; totalBytes: number; file: string; seconds: number }): void;
   /** Removes the bar. */
   finish(): void;
 }

@@ -1,0 +1,138 @@
+/** Files on a web server: a mirror of the content of a torrent, or its webseed. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type Finding, warning } from '../../create/findings/findings.ts';
+import { MetainfoError } from '../../errors/errors.ts';
+import { invalidArgument } from '../../errors/guard.ts';
+import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
+import { webseedUrl } from '../../model/ranges.ts';
+import type { Torrent } from '../../model/torrent/torrent.ts';
+import type { RangeReader } from '../../sources/source-data.ts';
+import { type WebFile, webFile } from '../../sources/web-source.ts';
+import { plural } from '../../text/format.ts';
+import { withoutSecrets } from '../../text/urls.ts';
+import { isSingleFile } from '../../verify/content-place.ts';
+import type { VerifySources } from '../../verify/verify-sources.ts';
+import { isUrl } from '../create/inputs.ts';
+import { flagText } from '../terminal/messages.ts';
+import { isStdin, nameOfInput, openStdin } from '../terminal/standard-input.ts';
+
+/** Requests that run at once: few enough for a small server. */
+const CONCURRENCY = 8;
+
+/** The files of a torrent, for the URLs of a webseed. */
+interface Wanted {
+  /** With the name of the torrent before those of a folder, with `/`. */
+  fullPath: string;
+  length: number;
+}
+
+/** Asks for the size of each file below a webseed, and for a range of it. */
+async function askWebseed(
+  base: string,
+  files: readonly Wanted[],
+  { single, signal }: { single: boolean; signal: AbortSignal | undefined },
+): Promise<(WebFile | MetainfoError)[]> {
+  const answers: (WebFile | MetainfoError)[] = [];
+  await forEachConcurrently(files, { concurrency: CONCURRENCY, signal }, async ({ fullPath }, i, stop) => {
+    answers[i] = await webFile(webseedUrl(base, { fullPath, single }), { signal: stop }).catch((error: unknown) => {
+      if (!(error instanceof MetainfoError) || error.code !== 'ERR_HTTP') throw error;
+      return error;
+    });
+  });
+  return answers;
+}
+
+/** The most files of a webseed that are named. */
+const MAX_NAMED = 20;
+
+/** Finds the files that webseeds do not have in full, or not in ranges. */
+export async function webseedFindings(
+  webseeds: readonly string[],
+  files: readonly Wanted[],
+  watch: { single: boolean; signal: AbortSignal },
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const base of webseeds) {
+    const answers = await askWebseed(base, files, watch);
+    const problems = answers.flatMap((answer, i) => {
+      const { length } = files[i] as Wanted;
+      if (answer instanceof MetainfoError) return [answer.message];
+      return answer.size === length
+        ? []
+        : [`${withoutSecrets(answer.url, /$/)}: it has ${answer.size} bytes, not ${length}.`];
+    });
+    const more = problems.length - MAX_NAMED;
+    const last = more > 0 ? [`${withoutSecrets(base, /$/)}: ${plural(more, 'more file')} cannot be used.`] : [];
+    const advice = 'Upload the files to the webseed before you publish the torrent, or give another URL.';
+    for (const message of [...problems.slice(0, MAX_NAMED), ...last])
+      findings.push(warning('webseed_content', withoutSecrets(base, /$/), message, { advice }));
+  }
+  return findings;
+}
+
+/** Options of `verify` for files on disk. */
+const ON_DISK = ['cache', 'cacheDir', 'find', 'resumeData', 'queue'] as const;
+
+/**
+ * The content of `metainfo verify` that is not on this disk: a mirror on a web server, standard input or a pipe. Null for a path.
+ *
+ * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for options that need a disk, and for a pipe in place of several files; `ERR_HTTP` if
+ *   no file can be had
+ */
+export async function foreignContent(
+  torrent: Torrent,
+  content: string | undefined,
+  options: Partial<Record<(typeof ON_DISK)[number], unknown>>,
+  signal: AbortSignal | undefined,
+): Promise<VerifySources | null> {
+  if (content === undefined || !(isUrl(content) || (await isPipe(content)))) return null;
+  for (const option of ON_DISK)
+    if (options[option]) throw invalidArgument(`${flagText(option)} works only with files on disk: omit it`);
+  const single = isSingleFile(torrent);
+  if (isUrl(content)) return mirrorOf(torrent, content, single, signal);
+  if (torrent.nFiles > 1) {
+    const problem = `${nameOfInput(content)} is a single file, but the torrent has ${plural(torrent.nFiles, 'file')}`;
+    throw invalidArgument(`${problem}: give the folder with its files`);
+  }
+  return isStdin(content) ? openStdin('cat film.mkv | metainfo verify film.torrent -') : createReadStream(content);
+}
+
+async function isPipe(content: string): Promise<boolean> {
+  return (
+    isStdin(content) ||
+    stat(content).then(
+      (status) => status.isFIFO(),
+      () => false,
+    )
+  );
+}
+
+/** Whether a server does not have a file. */
+const isMissing = (answer: unknown): boolean =>
+  answer instanceof MetainfoError && / status (404|410)\b/.test(answer.message);
+
+/** The files of a mirror. Its URL is that of the torrent's folder, or of the folder above, as of a webseed. */
+async function mirrorOf(
+  { name, files }: Torrent,
+  url: string,
+  single: boolean,
+  signal: AbortSignal | undefined,
+): Promise<VerifySources> {
+  const ask = (folder: string) =>
+    askWebseed(
+      url,
+      files.map(({ path, length }) => ({ fullPath: folder + path, length })),
+      { single, signal },
+    );
+  const answers = await ask(single ? '' : `${name}/`);
+  if (!single && answers.every(isMissing)) answers.splice(0, Infinity, ...(await ask('')));
+  if (answers.every((answer) => answer instanceof MetainfoError)) throw answers[0];
+  return answers.flatMap((answer, i) => {
+    const { path, length } = files[i] as { path: string; length: number };
+    if (!(answer instanceof MetainfoError)) return [{ path, data: answer }];
+    if (isMissing(answer)) return [];
+    const failing: RangeReader = { size: length, read: () => Promise.reject(answer) };
+    return [{ path, data: failing }];
+  });
+}
