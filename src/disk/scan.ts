@@ -58,9 +58,7 @@ export interface ScannedFile {
   ctimeMs: number;
 }
 
-/**
- * Chooses among the files in folders, by their paths from the root, with `/`. Files that are named outright are always added.
- */
+/** Chooses among the files in folders, by their paths from the root, with `/`. Files that are named outright are always added. */
 export interface ScanFilter {
   /** Returns true to leave out a file, or a folder and everything in it. */
   exclude?: ((path: string) => boolean) | undefined;

@@ -183,10 +183,7 @@ export interface Addon {
   readonly Scan: new (
     request: ScanRequest,
   ) => NativeScan;
-  /**
-   * Encodes a v1 `files` list on a thread of its own, like all functions that take columns. Nobody may change the columns
-   * meanwhile.
-   */
+  /** Encodes a v1 `files` list on a thread of its own, like all functions that take columns. Nobody may change the columns meanwhile. */
   encodeFileList(columns: FileColumns, padding: NativePadding | null): Promise<Uint8Array>;
   /**
    * Encodes the v2 `file tree` of files in v2 order.
@@ -409,10 +406,7 @@ function loadError(error: NodeJS.ErrnoException): MetainfoError {
   return unavailableError(reason, 'install a C++ compiler and run `npm rebuild metainfo`', error);
 }
 
-/**
- * Throws `ERR_KERNEL` if native code refused METAINFO_KERNEL. It checks the variable when the addon loads and whenever a job
- * starts.
- */
+/** Throws `ERR_KERNEL` if native code refused METAINFO_KERNEL. It checks the variable when the addon loads and whenever a job starts. */
 export function throwIfKernelError(error: unknown): void {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'kernel') throw new MetainfoError('ERR_KERNEL', `${message}.`, { cause: error });

@@ -65,18 +65,8 @@ const NAME_COLUMNS = 8;
 const GAP = '  ';
 const CLEAR_LINE = '\r\u001b[K';
 
-/** The pace of a job. */
-interface Pace {
-  /** Bytes a second, in the last ten seconds. */
-  rate: number;
-  /** Seconds since the last byte; 0 while the job waits for others, or before it reads a file again. */
-  idle: number;
-  /** Seconds that are left; null as long as that is unknown. */
-  left: number | null;
-}
-
-/** A state and its pace. */
-type Paced = BarState & Pace;
+/** A state, its bytes a second in the last ten seconds, and the seconds since the last byte and until the end; null if unknown. */
+type Paced = BarState & { rate: number; idle: number; left: number | null };
 
 /** Makes a function that takes the states of a job in their order, and tells its pace. Bytes of a state of 0 seconds were there before. */
 export function paceMeter(): (state: BarState) => Paced {
@@ -96,10 +86,7 @@ export function paceMeter(): (state: BarState) => Paced {
   };
 }
 
-/**
- * Shows a bar with rate and remaining time on a terminal, and what is read again above it. On another stream, writes a line at most
- * every minute.
- */
+/** Shows a bar with rate and remaining time on a terminal, and what is read again above it. On another stream, writes a line at most every minute. */
 export function progressBar(stream: BarStream = processView().stderr): ProgressBar {
   const paced = paceMeter();
   let drawn = false;
@@ -179,7 +166,7 @@ function figures(state: Paced, kept: readonly (typeof PARTS)[number][], columns 
   return texts.flatMap(([part, text]) => (text !== '' && (part === null || kept.includes(part)) ? [text] : []));
 }
 
-const isStalled = ({ idle }: Pace): boolean => idle >= STALL_SECONDS;
+const isStalled = ({ idle }: Paced): boolean => idle >= STALL_SECONDS;
 
 function jobsText({ ended, count }: JobCounts): string {
   return count === null ? `${ended} done` : `${ended} of ${count} done`;

@@ -15,10 +15,7 @@ export function decodeTree(value: BencodeValue, issues: Issues): FlatFile[] | un
   return map && decodeFolder(map, [], flat, issues) ? flat : undefined;
 }
 
-/**
- * Adds the files below a folder to `flat`. Returns false when an entry does not decode. May recurse, because the decoder
- * bounds the depth.
- */
+/** Adds the files below a folder to `flat`. Returns false when an entry does not decode. May recurse, because the decoder bounds the depth. */
 function decodeFolder(map: BencodeMap, path: string[], flat: FlatFile[], issues: Issues): boolean {
   let isValid = true;
   if (map.size === 0) {

@@ -123,10 +123,7 @@ export function decodeFileItem(entry: BencodeValue, issues: Issues): FileItem | 
   return item.length === undefined || item.path === undefined ? undefined : (item as FileItem);
 }
 
-/**
- * Replaces a name that is not UTF-8 by the name in UTF-8 that an old creator wrote beside it (`name.utf-8`, `path.utf-8`),
- * except in strict.
- */
+/** Replaces a name that is not UTF-8 by the name in UTF-8 that an old creator wrote beside it (`name.utf-8`, `path.utf-8`), except in strict. */
 export function withUtf8Name(map: BencodeMap, key: 'name' | 'path', issues: Issues): BencodeMap {
   const utf8 = map.get(`${key}.utf-8`);
   const value = map.get(key);

@@ -1,7 +1,4 @@
-/**
- * The codec of file lists and file trees, whose raw bytes the decoder keeps; `native/core/table/file_encoder.cc` encodes those of
- * many files.
- */
+/** The codec of file lists and file trees, whose raw bytes the decoder keeps; `native/core/table/file_encoder.cc` encodes those of many files. */
 import { decodeTrusted } from '../bencode/decode.ts';
 import { encode } from '../bencode/encode.ts';
 import { NO_LIMITS } from '../bencode/limits.ts';

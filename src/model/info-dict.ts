@@ -210,10 +210,7 @@ const BY_VERSION = { v1: InfoDictV1, v2: InfoDictV2, hybrid: InfoDictHybrid };
 
 /** The info dictionary of a torrent of any version. */
 export type InfoDict = InfoDictV1 | InfoDictV2 | InfoDictHybrid;
-/**
- * Checks an info dictionary with the model that {@link infodictDiscriminator} selects, and reports the errors of that model
- * alone.
- */
+/** Checks an info dictionary with the model that {@link infodictDiscriminator} selects, and reports the errors of that model alone. */
 export const InfoDict: Struct<InfoDict, null> = dynamic((value) => {
   const version = infodictDiscriminator(value);
   return (version ? BY_VERSION[version] : UnknownVersion) as unknown as Struct<InfoDict, null>;

@@ -61,10 +61,7 @@ export interface StoredObject {
   mtimeMs: number;
 }
 
-/**
- * The name of an object of a plan: the index of a sealed part, or a text such as `plan` for the plan as JSON. Queues store more objects
- * as JSON.
- */
+/** The name of an object of a plan: the index of a sealed part, or a text such as `plan` for the plan as JSON. Queues store more objects as JSON. */
 export type StoredName = number | string;
 
 /**

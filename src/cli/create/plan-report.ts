@@ -60,9 +60,8 @@ async function checkedWebseeds(
   ]);
   const { files, torrent } = await planParts(draft, { ...settings, partSize: 'auto' });
   const { name, isSingleFile: single } = torrent;
-  const wanted = files.path.flatMap((path, i) =>
-    path === null ? [] : [{ fullPath: single ? name : `${name}/${path}`, length: files.length[i] as number }],
-  );
+  const lengths = files.path.map((path, i) => [single ? name : `${name}/${path}`, files.length[i]] as [string, number]);
+  const wanted = new Map(lengths.filter((_, i) => files.path[i] !== null));
   return webseedFindings(webseeds, wanted, { single, signal });
 }
 

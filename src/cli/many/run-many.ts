@@ -65,10 +65,7 @@ export interface JobKind<Job, Status extends string> {
   summarize: (totals: Totals<Status>) => Promise<void>;
 }
 
-/**
- * Runs jobs: takes the next one when another has ended. If the signal fires, the running jobs end first, and the
- * exit code of the process is set.
- */
+/** Runs jobs: takes the next one when another has ended. If the signal fires, the running jobs end first, and the exit code of the process is set. */
 export async function runMany<Job, Status extends string>(
   jobs: Jobs<Job>,
   { statuses, defaultJobs = LARGE_JOBS, goOn, nameOf, about, run, summarize }: JobKind<Job, Status>,

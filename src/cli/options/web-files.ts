@@ -17,24 +17,15 @@ import { isUrl } from '../create/inputs.ts';
 import { flagText } from '../terminal/messages.ts';
 import { isStdin, nameOfInput, openStdin } from '../terminal/standard-input.ts';
 
-/** Requests that run at once: few enough for a small server. */
-const CONCURRENCY = 8;
-
-/** The files of a torrent, for the URLs of a webseed. */
-interface Wanted {
-  /** With the name of the torrent before those of a folder, with `/`. */
-  fullPath: string;
-  length: number;
-}
-
-/** Asks for the size of each file below a webseed, and for a range of it. */
+/** Asks for the size of each file below a webseed, and for a range of it. @param paths With the name of a folder, and `/`. */
 async function askWebseed(
   base: string,
-  files: readonly Wanted[],
+  paths: readonly string[],
   { single, signal }: { single: boolean; signal: AbortSignal | undefined },
 ): Promise<(WebFile | MetainfoError)[]> {
   const answers: (WebFile | MetainfoError)[] = [];
-  await forEachConcurrently(files, { concurrency: CONCURRENCY, signal }, async ({ fullPath }, i, stop) => {
+  // Few enough requests at once for a small server.
+  await forEachConcurrently(paths, { concurrency: 8, signal }, async (fullPath, i, stop) => {
     answers[i] = await webFile(webseedUrl(base, { fullPath, single }), { signal: stop }).catch((error: unknown) => {
       if (!(error instanceof MetainfoError) || error.code !== 'ERR_HTTP') throw error;
       return error;
@@ -49,24 +40,23 @@ const MAX_NAMED = 20;
 /** Finds the files that webseeds do not have in full, or not in ranges. */
 export async function webseedFindings(
   webseeds: readonly string[],
-  files: readonly Wanted[],
+  files: ReadonlyMap<string, number>,
   watch: { single: boolean; signal: AbortSignal },
 ): Promise<Finding[]> {
+  const lengths = [...files.values()];
   const findings: Finding[] = [];
   for (const base of webseeds) {
-    const answers = await askWebseed(base, files, watch);
-    const problems = answers.flatMap((answer, i) => {
-      const { length } = files[i] as Wanted;
+    const problems = (await askWebseed(base, [...files.keys()], watch)).flatMap((answer, i) => {
       if (answer instanceof MetainfoError) return [answer.message];
-      return answer.size === length
-        ? []
-        : [`${withoutSecrets(answer.url, /$/)}: it has ${answer.size} bytes, not ${length}.`];
+      const wrong = `${withoutSecrets(answer.url, /$/)}: it has ${answer.size} bytes, not ${lengths[i]}.`;
+      return answer.size === lengths[i] ? [] : [wrong];
     });
+    const shown = withoutSecrets(base, /$/);
     const more = problems.length - MAX_NAMED;
-    const last = more > 0 ? [`${withoutSecrets(base, /$/)}: ${plural(more, 'more file')} cannot be used.`] : [];
+    const last = more > 0 ? [`${shown}: ${plural(more, 'more file')} cannot be used.`] : [];
     const advice = 'Upload the files to the webseed before you publish the torrent, or give another URL.';
     for (const message of [...problems.slice(0, MAX_NAMED), ...last])
-      findings.push(warning('webseed_content', withoutSecrets(base, /$/), message, { advice }));
+      findings.push(warning('webseed_content', shown, message, { advice }));
   }
   return findings;
 }
@@ -74,12 +64,7 @@ export async function webseedFindings(
 /** Options of `verify` for files on disk. */
 const ON_DISK = ['cache', 'cacheDir', 'find', 'resumeData', 'queue'] as const;
 
-/**
- * The content of `metainfo verify` that is not on this disk: a mirror on a web server, standard input or a pipe. Null for a path.
- *
- * @throws {MetainfoError} `ERR_INVALID_ARGUMENT` for options that need a disk, and for a pipe in place of several files; `ERR_HTTP` if
- *   no file can be had
- */
+/** The content of `metainfo verify` that is not on this disk: a mirror on a web server, standard input or a pipe. Null for a path. */
 export async function foreignContent(
   torrent: Torrent,
   content: string | undefined,
@@ -98,15 +83,8 @@ export async function foreignContent(
   return isStdin(content) ? openStdin('cat film.mkv | metainfo verify film.torrent -') : createReadStream(content);
 }
 
-async function isPipe(content: string): Promise<boolean> {
-  return (
-    isStdin(content) ||
-    stat(content).then(
-      (status) => status.isFIFO(),
-      () => false,
-    )
-  );
-}
+const isPipe = async (content: string): Promise<boolean> =>
+  isStdin(content) || ((await stat(content).catch(() => null))?.isFIFO() ?? false);
 
 /** Whether a server does not have a file. */
 const isMissing = (answer: unknown): boolean =>
@@ -119,14 +97,12 @@ async function mirrorOf(
   single: boolean,
   signal: AbortSignal | undefined,
 ): Promise<VerifySources> {
-  const ask = (folder: string) =>
-    askWebseed(
-      url,
-      files.map(({ path, length }) => ({ fullPath: folder + path, length })),
-      { single, signal },
-    );
-  const answers = await ask(single ? '' : `${name}/`);
-  if (!single && answers.every(isMissing)) answers.splice(0, Infinity, ...(await ask('')));
+  const ask = (folder: string) => {
+    const paths = files.map(({ path }) => folder + path);
+    return askWebseed(url, paths, { single, signal });
+  };
+  let answers = await ask(single ? '' : `${name}/`);
+  if (!single && answers.every(isMissing)) answers = await ask('');
   if (answers.every((answer) => answer instanceof MetainfoError)) throw answers[0];
   return answers.flatMap((answer, i) => {
     const { path, length } = files[i] as { path: string; length: number };

@@ -39,10 +39,11 @@ export function reportLines(
     (file) => lineOf(file, colors, show),
   );
   if (quiet) return lines;
+  const unread = countOf(report.unreadPieces);
   const isSample = report.sampledPieces !== null;
   const verdict = report.ok
     ? colors.green(isSample ? 'no error found' : 'complete')
-    : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(countOf(report.badPieces), 'bad piece')}${unreadOf(report)}`;
+    : `${colors.red(`${plural(incomplete.length, 'file')} incomplete`)}, ${plural(countOf(report.badPieces), 'bad piece')}${unread > 0 ? `, ${plural(unread, 'unread piece')}` : ''}`;
   const unchecked = countOf(report.uncheckedPieces);
   const shared = unchecked > 0 ? `; ${plural(unchecked, 'piece')} shared with others, not checked` : '';
   const files = `${plural(facts.files, 'file')}${unwantedFiles > 0 ? `, ${unwantedFiles.toLocaleString('en')} not wanted${shared}` : ''}`;
@@ -58,11 +59,6 @@ const isIncomplete = ({ status }: VerifiedFile): boolean => status !== 'complete
 
 const countOf = (ranges: VerifyReport['badPieces']): number =>
   ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-
-function unreadOf({ unreadPieces }: VerifyReport): string {
-  const count = countOf(unreadPieces);
-  return count > 0 ? `, ${plural(count, 'unread piece')}` : '';
-}
 
 function shareOf({ goodBytes, totalSize }: VerifyReport): string {
   const share = totalSize > 0 ? Math.floor((goodBytes / totalSize) * 1000) / 10 : 100;

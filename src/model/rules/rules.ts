@@ -20,10 +20,7 @@ import { pathOfLeaf, type Subject, totalLength } from './subject.ts';
 
 type Rule = (subject: Subject) => void;
 
-/**
- * All rules in the order of their reports. A rule skips a subject that it does not apply to. Most rules have the name of
- * their issue code.
- */
+/** All rules in the order of their reports. A rule skips a subject that it does not apply to. Most rules have the name of their issue code. */
 const RULES: readonly Rule[] = [
   withinLimits,
   metaVersion,

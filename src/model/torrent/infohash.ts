@@ -6,10 +6,7 @@ import { type Encodable, RawBencode } from '../../bencode/value.ts';
 import { compareBytes, hashHex } from '../../platform/node.ts';
 import type { TorrentVersion } from '../discriminator.ts';
 
-/**
- * The hash of the raw `info` in hexadecimal: SHA-1 in v1 (BEP 3), SHA-256 in v2 (BEP 52). Null for a version that the torrent does
- * not have.
- */
+/** The hash of the raw `info` in hexadecimal: SHA-1 in v1 (BEP 3), SHA-256 in v2 (BEP 52). Null for a version that the torrent does not have. */
 export function infohashOf(
   infoBytes: Uint8Array,
   version: TorrentVersion | null,

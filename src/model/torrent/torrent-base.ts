@@ -158,10 +158,7 @@ export class TorrentBase<V extends TorrentVersion> implements ModelFields<V> {
   readonly httpseeds: readonly string[] | null;
   /** DHT nodes to start from, for torrents without trackers (BEP 5). */
   readonly nodes: readonly DhtNode[] | null;
-  /**
-   * Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38): those in `info`, then those beside
-   * it, without duplicates.
-   */
+  /** Infohashes of torrents that may hold the same files, 20 or 32 bytes each (BEP 38): those in `info`, then those beside it, without duplicates. */
   readonly similar: readonly Uint8Array[];
   /** Collections whose torrents may hold the same files (BEP 38): in the order of {@link similar}, without duplicates. */
   readonly collections: readonly string[];

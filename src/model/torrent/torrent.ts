@@ -32,9 +32,7 @@ export type { TorrentJson } from './torrent-json.ts';
 
 /** A torrent of one version, or of one of several. */
 export type TorrentOf<V extends TorrentVersion> = V extends TorrentVersion ? TorrentBase<V> : never;
-/**
- * A torrent of any version. `torrentVersion` narrows the types of `info`, `flatFiles`, `pieceLayers` and the infohashes.
- */
+/** A torrent of any version. `torrentVersion` narrows the types of `info`, `flatFiles`, `pieceLayers` and the infohashes. */
 export type Torrent = TorrentBase<'v1'> | TorrentBase<'v2'> | TorrentBase<'hybrid'>;
 
 /** Checks that an argument is a torrent: neither a proxy of one nor an object that inherits from one passes. */
