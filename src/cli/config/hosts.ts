@@ -1,10 +1,10 @@
 /** Rules of tracker hosts: which rules a torrent has by its trackers, and the findings for a torrent that breaks them. */
 import type { Finding } from '../../create/findings/findings.ts';
-import type { PlanReport } from '../../create/findings/plan-report.ts';
 import { shown } from '../../errors/errors.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
 import { exactBytes } from '../../text/format.ts';
 import { hostKeysOf } from '../../text/urls.ts';
+import type { RuledPlan } from '../create/findings.ts';
 import type { CreateOptions } from '../create/options.ts';
 import { lengthBySize } from '../options/option-values.ts';
 
@@ -71,15 +71,6 @@ interface RuledFields {
   /** Whether an edit may not change the fields of the info dictionary. */
   keepInfohash?: boolean;
 }
-
-/** The facts of a torrent that rules are about. */
-export interface RuledPlan extends Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'totalSize' | 'findings'> {
-  /** The path of the most characters, with the name of the torrent; only needed for rules about it. */
-  longestPath?: string | undefined;
-}
-
-/** The longer one of two paths. */
-export const longer = (a: string, b: string): string => (b.length > a.length ? b : a);
 
 /** Limits in bytes, and the findings for torrents that break them. */
 const LIMITS = [

@@ -8,7 +8,6 @@ import { MetainfoError } from '../../errors/errors.ts';
 import { invalidArgument, nearest } from '../../errors/guard.ts';
 import { exactBytes } from '../../text/format.ts';
 import { printable } from '../../text/printable.ts';
-import type { RuledPlan } from '../config/hosts.ts';
 import { appended } from '../options/option-values.ts';
 import { toPlain } from '../terminal/messages.ts';
 import { colorsFor, stderr } from '../terminal/output.ts';
@@ -19,6 +18,15 @@ export interface FindingOptions {
   strict?: boolean;
   allow?: string[];
 }
+
+/** The facts of a torrent that rules are about. */
+export interface RuledPlan extends Pick<PlanReport, 'pieceLength' | 'torrentSize' | 'totalSize' | 'findings'> {
+  /** The path of the most characters, with the name of the torrent; only needed for rules about it. */
+  longestPath?: string | undefined;
+}
+
+/** The longer one of two paths. */
+export const longer = (a: string, b: string): string => (b.length > a.length ? b : a);
 
 /** Appends a code to `--allow`. Throws `ERR_INVALID_ARGUMENT` for anything but the code of a warning. */
 export function collectCode(code: string, before: string[] = []): string[] {

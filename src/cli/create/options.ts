@@ -2,12 +2,11 @@
 import { type Command, Option } from 'commander';
 import type { Finding } from '../../create/findings/findings.ts';
 import type { TorrentVersion } from '../../model/discriminator.ts';
-import type { RuledPlan } from '../config/hosts.ts';
 import { type ContentOptions, contentOptions } from '../options/content.ts';
 import { DESCRIPTION, type KeyValues, keyOptions, PEERS } from '../options/key-options.ts';
 import * as values from '../options/option-values.ts';
 import { type ProgressOptions, progressOption } from '../terminal/progress.ts';
-import { collectCode, type FindingOptions } from './findings.ts';
+import { collectCode, type FindingOptions, type RuledPlan } from './findings.ts';
 
 /** The options that set fields of the torrent. */
 export interface MetadataOptions extends KeyValues {
