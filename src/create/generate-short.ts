@@ -11,6 +11,7 @@ import type { Checked } from '../errors/guard.ts';
 import { defaultEngine } from '../hash/default-engine.ts';
 import { type Digests, isOwnEngine, MAX_SHORT } from '../hash/engine.ts';
 import { checkedResources } from '../hash/hash-request.ts';
+import { runShort } from '../hash/limiter.ts';
 import { bytesToPieceEnd, requestedMemory } from '../hash/make-requested-files.ts';
 import { changed } from '../hash/open-without-links.ts';
 import { privateCopy, reusePrivate } from '../hash/private-buffer.ts';
@@ -86,7 +87,8 @@ export function generateShortSource(
   const delay = () => {
     bytes = privateCopy(data);
   };
-  return jobLimiter.runShort(
+  return runShort(
+    jobLimiter,
     () => {
       job.begin();
       job.describe({ version, bytes: length, files: 1 });

@@ -98,7 +98,7 @@ export function replacedIn(
 /** Tells whether a URL is among those of a list, in which a host stands for all its URLs. */
 export function isAmong(list: readonly string[] = []): (url: string) => boolean {
   const keys = new Set(list.flatMap((text) => [urlKey(text), hostKey(text)]));
-  return (url) => keys.has(urlKey(url)) || hostKeysOf(url).some((key) => keys.has(key));
+  return (url) => [urlKey(url), ...hostKeysOf(url)].some((key) => keys.has(key));
 }
 
 function toTiers(list: readonly Tier[] | null | undefined): string[][] {

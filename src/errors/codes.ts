@@ -159,7 +159,6 @@ export const ISSUE_SPECS = {
   update_url: 'BEP 39',
   url: null,
   v1_v2_files_match: 'BEP 52',
-  webseed_content: 'BEP 19',
   webseed_secret: null,
   webseed_url: null,
   windows_name: null,
@@ -265,10 +264,9 @@ const SUMMARIES: Readonly<Record<keyof typeof ISSUE_SPECS, string>> = {
   update_url: 'An update URL cannot work: no or an unknown scheme, or no host.',
   url: 'A tracker, webseed or feed is not a URL.',
   v1_v2_files_match: 'The v1 and v2 parts of a hybrid differ in files, sizes, order or offsets.',
-  webseed_content: 'A webseed does not have a file, has it with another size, or sends no ranges of it.',
   webseed_secret: 'A torrent that is not private has a webseed with a password, signature or token in its URL.',
   webseed_url:
-    'A webseed or HTTP seed cannot work: no or an unknown scheme, no host, several URLs in one, or given twice.',
+    'A webseed or HTTP seed cannot work: no or an unknown scheme, no host, several URLs in one, given twice, or not all files there.',
   windows_name: 'Windows cannot store a name: a device name, or a forbidden character or ending.',
   web_credentials:
     'The URL of a web object has credentials: its webseed lacks a password, and a URL with a signature or token is no webseed.',

@@ -8,7 +8,7 @@ const STEPS_PER_SLOT = 16;
 
 /** So many jobs start in one round of the event loop: many short jobs, one after the other, must not keep it from running. */
 const STARTS_PER_ROUND = 16;
-/** How much of a start {@link Limiter.runShort} counts as: its jobs take no longer than 0.1 ms. */
+/** How much of a start {@link runShort} counts as: its jobs take no longer than 0.1 ms. */
 const SHORT = 1 / 4;
 
 /**
@@ -42,26 +42,6 @@ export class Limiter {
     } finally {
       slot.release();
     }
-  }
-
-  /**
-   * Runs a job that waits for nothing as soon as there is a slot for it: at once if one is free.
-   *
-   * @param delay Called if the job has to wait for a slot.
-   * @throws {AbortError} when the signal fires while the job waits
-   * @throws the error of the job
-   */
-  runShort<T>(job: () => T, { signal, delay }: { signal: AbortSignal | undefined; delay: () => void }): T | Promise<T> {
-    throwIfAborted(signal);
-    if (this.take(SHORT)) {
-      try {
-        return job();
-      } finally {
-        this.give();
-      }
-    }
-    delay();
-    return this.run(signal, async () => job());
   }
 
   /** The jobs that wait for a slot. */
@@ -198,4 +178,22 @@ export class Slot {
       this.#limiter.enqueue(start);
     });
   }
+}
+
+/** Runs a job that waits for nothing as soon as there is a slot for it: at once if one is free. @param delay Called if the job has to wait. */
+export function runShort<T>(
+  limiter: Limiter,
+  job: () => T,
+  { signal, delay }: { signal: AbortSignal | undefined; delay: () => void },
+): T | Promise<T> {
+  throwIfAborted(signal);
+  if (limiter.take(SHORT)) {
+    try {
+      return job();
+    } finally {
+      limiter.give();
+    }
+  }
+  delay();
+  return limiter.run(signal, async () => job());
 }

@@ -4,7 +4,7 @@ import { MetainfoError } from '../errors/errors.ts';
 import { Callback, Flag, type OptionStructs, Signal } from '../errors/guard.ts';
 import type { Retrying } from '../hash/engine.ts';
 import type { Digests, HashJob } from '../hash/hash-request.ts';
-import { uptime } from '../platform/node.ts';
+import { inNode, uptime } from '../platform/node.ts';
 import { loadProgressBar } from './load.ts';
 import type { ProgressBar } from './progress-bar.ts';
 
@@ -128,7 +128,14 @@ class Reporter {
     this.#job = job;
     this.#onProgress = onProgress;
     if (onProgress || progress) this.#timers.push(setInterval(() => this.#tick(), PROGRESS_INTERVAL_MS));
-    if (progress) this.#timers.push(setTimeout(() => this.#loadBar(), LOAD_BAR_AFTER_MS));
+    if (inNode() && progress)
+      this.#timers.push(
+        setTimeout(async () => {
+          // If the module does not load, the job goes on without a bar.
+          const loaded = loadProgressBar().then(({ progressBar }) => progressBar());
+          this.#bar = await loaded.catch(() => null);
+        }, LOAD_BAR_AFTER_MS),
+      );
   }
 
   /** Reports the end of the job. */
@@ -145,15 +152,6 @@ class Reporter {
   stop(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#bar?.finish();
-  }
-
-  async #loadBar(): Promise<void> {
-    try {
-      const { progressBar } = await loadProgressBar();
-      this.#bar = progressBar();
-    } catch {
-      // If the module does not load, or there is no terminal as in browsers, the job goes on without a bar.
-    }
   }
 
   /** An error thrown in a timer would end the process: it fails the job instead. */

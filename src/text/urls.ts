@@ -54,19 +54,19 @@ export function asWebUrl(url: string): URL | null {
 
 /** A host, perhaps with a port, in lower case; a name in other letters is in Punycode. Null for any other text. */
 export function hostKey(text: string): string | null {
-  const [, name = '', port = ''] = /^(\[[^\]]*\]|[^:/?#@\s[\]\\]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
-  const url = name === '' || Number(port) > 65_535 ? null : parseUrl(`http://${name}`);
-  return url && url.hostname.replace(/\.$/, '') + (port && `:${Number(port)}`);
+  const url = /[/?#@\s\\]|:$/.test(text) ? null : parseUrl(`http://${text}`);
+  // A URL drops the port 80.
+  return url && hostOf(url) + (/:\d+$/.exec(text) ? `:${url.port || 80}` : '');
 }
 
 /** The host of a URL as {@link hostKey} writes it: with its port, and without. Empty for anything but a URL. */
 export function hostKeysOf(text: string): string[] {
   const url = asWebUrl(text);
   if (!url) return [];
-  const host = url.hostname.replace(/\.$/, '');
-  const defaultPort = ['https:', 'wss:'].includes(url.protocol) ? '443' : '80';
-  return [`${host}:${url.port || defaultPort}`, host];
+  return [`${hostOf(url)}:${url.port || (/^(http|ws)s/.test(url.protocol) ? 443 : 80)}`, hostOf(url)];
 }
+
+const hostOf = (url: URL): string => url.hostname.replace(/\.$/, '');
 
 /** Parameters whose values are secrets: signatures, tokens, passwords and keys. */
 const SECRET =

@@ -1,5 +1,6 @@
 /** The report of a verification: the state of every file, and which pieces are good. */
 import { sumOf } from '../layout/file-table.ts';
+import { inNode } from '../platform/node.ts';
 import type { MatchedFiles } from './matched-files.ts';
 import type { PieceLayout } from './piece-layout.ts';
 
@@ -108,19 +109,17 @@ export function reportOf(
   const goodBytes = bytesIn(good, matched, map);
   const { selected } = matched;
   const { lengths } = matched.content;
-  const states = selected && statesOf(matched, map, { selected, good, refuted });
-  const unchecked = states && bytesIn(states, matched, map);
+  const states = statesOf(matched, map, { good, refuted });
+  const unchecked = selected && bytesIn(states, matched, map);
   const isSelected = (i: number) => selected?.[i] !== 0;
   const isFine = (bytes: number, i: number) =>
     !isSelected(i) || (bytes + (unchecked?.[i] ?? 0) === lengths[i] && matched.hasRightSize(i));
-  const marks = states ?? good.map((isGood) => (isGood === 1 ? OTHER : BAD) as number);
-  markUnread(marks, matched, map);
   const report = {
     ok: goodBytes.every(isFine),
     files: [],
-    badPieces: rangesOf(marks, BAD),
-    unreadPieces: rangesOf(marks, UNREAD),
-    uncheckedPieces: rangesOf(marks, UNCHECKED),
+    badPieces: rangesOf(states, BAD),
+    unreadPieces: rangesOf(states, UNREAD),
+    uncheckedPieces: rangesOf(states, UNCHECKED),
     extraFiles: matched.extraFiles,
     goodBytes: sumOf(goodBytes),
     totalSize: sumOf(lengths.filter((_, i) => isSelected(i))),
@@ -136,51 +135,39 @@ export function reportOf(
 
 /** The state of a piece. */
 const [OTHER, UNCHECKED, BAD, UNREAD] = [0, 1, 2, 3];
-/** Bits of a piece: bytes of selected files, bytes of others, and bytes that selected files lack. */
+/** Bits of a piece: bytes of selected files and padding, of others, and of selected files that lack them or cannot be read. */
 const SELECTED = 1;
 const OTHERS = 2;
 const LACKING = 4;
+const UNREADABLE = 8;
 
-/** The state of each piece that is not good: {@link OTHER} where it is good, or holds no byte of a selected file. */
+/** The state of each piece: {@link OTHER} where it is good, or holds no byte of a selected file. */
 function statesOf(
-  { available }: MatchedFiles,
+  matched: MatchedFiles,
   { pieceLength, starts, lengths, fileIndexes }: PieceLayout,
-  { selected, good, refuted }: { selected: Uint8Array } & Pick<PieceResults, 'good' | 'refuted'>,
+  { good, refuted }: Pick<PieceResults, 'good' | 'refuted'>,
 ): Uint8Array {
   const marks = new Uint8Array(good.length);
+  if (!good.includes(0)) return marks;
+  const { available, selected } = matched;
   const mark = (bit: number, from: number, end: number) => {
     for (let i = Math.floor(from / pieceLength); i * pieceLength < end; i += 1) marks[i] = (marks[i] as number) | bit;
   };
   for (let entry = 0; entry < fileIndexes.length; entry += 1) {
     const file = fileIndexes[entry] as number;
-    if (file === -1) continue;
     const start = starts[entry] as number;
     const end = start + (lengths[entry] as number);
-    mark(selected[file] === 1 ? SELECTED : OTHERS, start, end);
-    const there = start + (available[file] as number);
-    if (selected[file] === 1 && there < end) mark(LACKING, there, end);
+    const isSelected = file === -1 ? !selected : selected?.[file] !== 0;
+    if (isSelected || file !== -1) mark(isSelected ? SELECTED : OTHERS, start, end);
+    const there = file === -1 ? end : start + (available[file] as number);
+    if (isSelected && there < end) mark(matched.isUnreadable(file) ? UNREADABLE : LACKING, there, end);
   }
   return good.map((isGood, piece) => {
     const bits = marks[piece] as number;
     if (isGood === 1 || !(bits & SELECTED)) return OTHER as number;
+    if (bits & UNREADABLE) return UNREAD as number;
     return (bits & (OTHERS | LACKING)) === OTHERS && refuted?.[piece] !== 1 ? (UNCHECKED as number) : (BAD as number);
   });
-}
-
-/** Marks the pieces that would be {@link BAD} for bytes of files that cannot be read. */
-function markUnread(
-  marks: Uint8Array,
-  matched: MatchedFiles,
-  { pieceLength, starts, lengths, fileIndexes }: PieceLayout,
-): void {
-  if (!marks.includes(BAD)) return;
-  for (let entry = 0; entry < fileIndexes.length; entry += 1) {
-    const file = fileIndexes[entry] as number;
-    if (file === -1 || matched.selected?.[file] === 0 || !matched.isUnreadable(file)) continue;
-    const start = starts[entry] as number;
-    const end = Math.ceil((start + (lengths[entry] as number)) / pieceLength);
-    for (let i = Math.floor(start / pieceLength); i < end; i += 1) if (marks[i] === BAD) marks[i] = UNREAD;
-  }
 }
 
 /** Facts of a report whose files are made later. */
@@ -205,7 +192,8 @@ const MANY_FILES = 1024;
 
 /** A report whose files are made when they are first accessed, if they are many: most callers read no more than `ok`. */
 function withFiles(report: VerifyReport, matched: MatchedFiles, files: () => VerifiedFile[]): VerifyReport {
-  if (matched.length < MANY_FILES) return { ...report, files: files() };
+  // Pages show them all.
+  if (matched.length < MANY_FILES || !inNode()) return { ...report, files: files() };
   const set = (value: VerifiedFile[]) =>
     Object.defineProperty(report, 'files', { value, writable: true, enumerable: true }).files;
   facts.set(report, { files: matched.length, mayHaveOtherNames: matched.hasOthers });

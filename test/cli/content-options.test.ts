@@ -154,7 +154,7 @@ describe('--no-system-files', () => {
       created.stderr,
       /hint: 3 entries of NAS or operating systems left out: #recycle, @eaDir, \._c\.nfo\. .*\n {2}To add them, omit --no-system-files\.\n/,
     );
-    assert.match(created.stderr, / {2}left out {2}#recycle\n/);
+    assert.match(created.stderr, / {2}not included {2}#recycle\n/);
     const updated = await metainfo(['update', 'album.torrent', 'album', '--no-system-files', '--json'], { cwd });
     assert.deepEqual(JSON.parse(updated.stdout).added, []);
     // A file that is named outright is added.

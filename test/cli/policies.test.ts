@@ -41,7 +41,7 @@ describe('policies of metainfo create', () => {
     assert.equal(skipped.code, 0);
     assert.match(
       skipped.stderr,
-      /hint: 2 entries that are symbolic links left out: .*\[left_out\]\n(.+\n)*? {2}left out {2}link\n/,
+      /hint: 2 entries that are symbolic links left out: .*\[left_out\]\n(.+\n)*? {2}not included {2}link\n/,
     );
     assert.deepEqual(await paths(cwd), ['.hidden', 'a.txt', 'b/c.nfo']);
     const refused = await metainfo(['create', 'album', '--symlinks', 'error', '--force', '--json'], { cwd });

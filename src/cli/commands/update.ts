@@ -42,15 +42,14 @@ interface UpdateOptions extends ChangeOptions, values.CacheOptions, ContentOptio
 const UPDATE = `
 A file with the same path and size is not read again if it has not changed since
 the creation date of the torrent or --since, or if --cache knows it. Without a
-date or a cache, update reads every file. With --date now each time, the next
-update reads only what changed since this one.
+date or a cache, all files are read. After --date now, only later changes are.
 
 Examples:
   metainfo update album.torrent album --date now   in place, every week
   metainfo update album.torrent album --cache      change in place
   metainfo update album.torrent album -o new.torrent --since 2026-01-31
   metainfo update album.torrent album --since @0   read every file again
-  metainfo update album.torrent album --dry-run    show the changes`;
+  metainfo update album.torrent album --dry-run`;
 
 const UPGRADE = `
 Examples:
@@ -76,14 +75,10 @@ export function addUpdate(program: Command): void {
     .addOption(progressOption())
     .helpOption('-h, --help', 'display help for command')
     .optionsGroup('Files to read:')
-    .option('--date <date>', 'new creation date; now is the time before the files are looked at', parseDate)
-    .option('--since <date>', 'read files changed at this date or later (default: the creation date)', parseDate)
+    .option('--date <date>', 'new creation date; now: when the scan begins', parseDate)
+    .option('--since <date>', 'read files changed since then (default: the creation date)', parseDate)
     .optionsGroup('Piece length and pad files:')
-    .option(
-      '--piece-length <size>',
-      'new piece length; for a v2 torrent, a larger one needs no reading',
-      values.parsePieceLength,
-    )
+    .option('--piece-length <size>', 'new piece length; a larger one of v2 needs no reading', values.parsePieceLength)
     .addOption(values.padNamesOption());
   contentOptions(command, 'store them if the torrent does, otherwise follow them');
   readingOptions(values.cacheOptions(values.hashingOptions(command)))

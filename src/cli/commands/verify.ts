@@ -67,10 +67,10 @@ check of its own. Close the client first; it reads these files when it starts:
                again if it was modified later; not for v2 torrents
 
 --json prints { event, job, torrent, status, path, ok, files, badPieces,
-unreadPieces, uncheckedPieces, extraFiles, goodBytes, totalSize, sampledPieces, sampledBytes,
-bitfield }, with --files also unwantedFiles (how many files were left out), with
---cache cachedBytes (bytes that were not read), with --find also moved,
-unproven, notFound, skipped, placed, failed and bytesRead, and with
+unreadPieces, uncheckedPieces, extraFiles, goodBytes, totalSize, sampledPieces,
+sampledBytes, bitfield }, with --files also unwantedFiles (how many files were
+left out), with --cache cachedBytes (bytes that were not read), with --find also
+moved, unproven, notFound, skipped, placed, failed and bytesRead, and with
 --resume-data also resumeFiles and made (empty files that the client needs). Of
 several torrents, --json prints the same and other events, one per line.
 

@@ -32,9 +32,7 @@ export function configFileOptions(command: Command): Command {
   return command
     .optionsGroup('Configuration file:')
     .addOption(
-      new Option('--config <file>', "configuration file (default: the user's; metainfo config shows it)").argParser(
-        parseFile,
-      ),
+      new Option('--config <file>', 'configuration file (metainfo config shows the default)').argParser(parseFile),
     )
     .option('--no-config', 'use no configuration file');
 }

@@ -44,12 +44,9 @@ export function contentOptions(command: Command, byDefault = 'follow them'): Com
     )
     .option('--follow-outside', 'also follow symlinks that lead out of the folder')
     .option('--skip-unreadable', 'leave out files and folders that cannot be read')
-    .option('--no-hidden', 'leave out files and folders whose names begin with a dot')
-    .option(
-      '--no-system-files',
-      'leave out files of NAS systems and macOS, such as @eaDir and ._*, and unfinished *.part',
-    )
-    .option('--attributes', 'mark executable and hidden files (BEP 47; changes the infohash)');
+    .option('--no-hidden', 'leave out names that begin with a dot')
+    .option('--no-system-files', 'leave out @eaDir, ._* and the like, and unfinished *.part')
+    .option('--attributes', 'mark executable and hidden files (BEP 47)');
 }
 
 /** The policies for links, unreadable, hidden and system files, as fields of the draft. */

@@ -56,7 +56,7 @@ export async function webseedFindings(
     const last = more > 0 ? [`${shown}: ${plural(more, 'more file')} cannot be used.`] : [];
     const advice = 'Upload the files to the webseed before you publish the torrent, or give another URL.';
     for (const message of [...problems.slice(0, MAX_NAMED), ...last])
-      findings.push(warning('webseed_content', shown, message, { advice }));
+      findings.push(warning('webseed_url', shown, message, { advice }));
   }
   return findings;
 }

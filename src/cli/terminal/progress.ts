@@ -12,10 +12,11 @@ export interface ProgressOptions extends SummaryOptions {
 
 /** The option of {@link ProgressOptions}. */
 export const progressOption = (): Option =>
-  new Option(
-    '--progress <form>',
-    'on standard error: a bar (default on a terminal; else a line a minute), json (a line a second), or none',
-  ).choices(['bar', 'json', 'none']);
+  new Option('--progress <form>', 'progress on standard error (default: a bar on a terminal, else none)').choices([
+    'bar',
+    'json',
+    'none',
+  ]);
 
 /** The form of progress: a pipe or a log gets none unless the user asks for it. */
 export function progressForm({ quiet, json, progress }: ProgressOptions): 'bar' | 'json' | 'none' {

@@ -121,7 +121,7 @@ max-piece-length = "48KiB"
     assert.deepEqual([piped.code, piped.stderr], [0, '']);
     assert.equal((await read(run.cwd, 'piped.torrent')).info.pieceLength, MIB);
     const { stdout } = await metainfo(['config', '--preset', 'table'], run);
-    assert.match(stdout, /^piece-lengths +1 GiB=1 MiB +preset table, /m);
+    assert.match(stdout, /^piece-lengths +1 MiB up to 1 GiB of content +preset table, /m);
     const created = await metainfo(['create', 'film', '-q'], run);
     assert.equal(created.code, 0, created.stderr);
     assert.equal((await read(run.cwd, 'film.torrent')).info.pieceLength, 128 * 1024);

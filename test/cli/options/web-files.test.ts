@@ -143,7 +143,7 @@ describe('metainfo plan --check-webseeds', () => {
         cwd,
       });
       const { findings } = JSON.parse(stdout) as { findings: { code: string; message: string }[] };
-      return { code, messages: findings.filter((one) => one.code === 'webseed_content').map(({ message }) => message) };
+      return { code, messages: findings.filter((one) => one.code === 'webseed_url').map(({ message }) => message) };
     };
     assert.deepEqual(await plan('album', '-w', web.url('/')), { code: 0, messages: [] });
     assert.deepEqual(await plan('film.mkv', '-w', web.url('/film.mkv')), { code: 0, messages: [] });
