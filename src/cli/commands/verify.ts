@@ -68,11 +68,12 @@ check of its own. Close the client first; it reads these files when it starts:
 
 --json prints { event, job, torrent, status, path, ok, files, badPieces,
 unreadPieces, uncheckedPieces, extraFiles, goodBytes, totalSize, sampledPieces,
-sampledBytes, bitfield }, with --files also unwantedFiles (how many files were
-left out), with --cache cachedBytes (bytes that were not read), with --find also
-moved, unproven, notFound, skipped, placed, failed and bytesRead, and with
---resume-data also resumeFiles and made (empty files that the client needs). Of
-several torrents, --json prints the same and other events, one per line.
+sampledBytes, bitfield }. With --files, it has also unwantedFiles (the number of
+files that are not wanted), with --cache cachedBytes (bytes that were not read).
+With --find, it has also moved, unproven, notFound, skipped, placed, failed and
+bytesRead, and with --resume-data also resumeFiles and made (empty files that
+the client needs). Of several torrents, --json prints the same and other events,
+one per line.
 
 Exit codes: 0 all files are complete, 1 a file is missing or corrupt,
 2 wrong usage, 130 cancelled.`;
