@@ -25,6 +25,8 @@ export interface BarState {
   queued?: number;
   /** A file that is read again after a pause. */
   retrying?: Retrying;
+  /** Other machines work, which may pause. */
+  isRemote?: boolean;
   /** The jobs of a command that does many: they replace the percentage. */
   jobs?: JobCounts | undefined;
 }
@@ -76,7 +78,8 @@ export function paceMeter(): (state: BarState) => Paced {
     if (state.seconds === 0) samples.length = 0;
     const { arrivedBytes: bytes = state.bytes, seconds, queued = 0, retrying, likelyBytes = null } = state;
     const all = (state.totalGrows ? null : state.totalBytes) ?? likelyBytes;
-    if (bytes !== samples.at(-1)?.bytes || queued > 0 || retrying || bytes === all) moved = seconds;
+    const isWaiting = queued > 0 || retrying || state.isRemote || bytes === all || (state.jobs && bytes === 0);
+    if (isWaiting || bytes !== samples.at(-1)?.bytes) moved = seconds;
     samples.push({ seconds, bytes });
     while (samples.length > 2 && (samples[1] as { seconds: number }).seconds <= seconds - RATE_SECONDS) samples.shift();
     const [first] = samples as [{ seconds: number; bytes: number }];

@@ -188,7 +188,8 @@ export function webseedUrl(base: string, { fullPath, single }: { fullPath: strin
   checkArgument('base', base, Text);
   if (single && !base.endsWith('/')) return base;
   const url = urlBelow(base, fullPath.split('/'));
-  if (url === null) throw invalidArgument(`base must be a URL with a host, and without ? and #, not ${shown(base)}`);
+  if (url === null)
+    throw invalidArgument(`files below a URL need one with a host, and without ? and #, not ${shown(base)}`);
   return url;
 }
 

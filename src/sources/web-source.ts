@@ -215,7 +215,7 @@ function contentRange(headers: Headers): { first: number; last: number; total: n
 }
 
 /** The advice for a server that cannot serve ranges. */
-const INSTEAD = 'download the file, create the torrent from the disk, and add the URL as a webseed';
+export const INSTEAD = 'download the file, create the torrent from the disk, and add the URL as a webseed';
 
 function noRanges(target: WebTarget, problem: string): MetainfoError {
   return webError(target, `the server ${problem}: ${INSTEAD}`);

@@ -161,7 +161,7 @@ export async function followed(path: string, root: string | null): Promise<DiskF
     return await statFile(target);
   } catch (error) {
     const failure = fromSystemError(error, path, 'read');
-    if (failure.code === 'ERR_NOT_FOUND') return { problem: 'a link to something that does not exist' };
+    if (failure.code === 'ERR_NOT_FOUND') return { problem: 'a link to something that does not exist', isAbsent: true };
     return { problem: failure.message, error: failure };
   }
 }
@@ -170,7 +170,7 @@ export async function followed(path: string, root: string | null): Promise<DiskF
 async function statFile(path: string): Promise<DiskFile | Unreadable> {
   try {
     const status = await statusOf(path, path);
-    if (!isRegularFile(status)) return { problem: isFolder(status) ? FOLDER : 'not a regular file' };
+    if (!isRegularFile(status)) return { problem: isFolder(status) ? FOLDER : 'not a regular file', isAbsent: true };
     return { diskPath: path, size: status.size, mtimeMs: status.mtimeMs, ctimeMs: status.ctimeMs };
   } catch (error) {
     const failure = error as MetainfoError;

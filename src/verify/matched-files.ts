@@ -41,6 +41,8 @@ export function rangeOf({ diskPath, size, mtimeMs }: DiskFile, offset: number, l
 export interface Unreadable {
   /** The reason, in words for the user. */
   problem: string;
+  /** Whether there is no content that could be read. */
+  isAbsent?: boolean;
   /** The system's error, where a system call failed. */
   error?: MetainfoError;
 }
@@ -133,10 +135,10 @@ export class MatchedFiles {
     return this.foundAt(found);
   }
 
-  /** Whether the counterpart of a file is something that cannot be read. */
+  /** Whether the counterpart of a file has content that cannot be read. */
   isUnreadable(index: number): boolean {
     const other = this.others[(this.indexes[index] as number) - this.listed.length];
-    return other !== undefined && 'problem' in other;
+    return other !== undefined && 'problem' in other && !other.isAbsent;
   }
 
   /** A counterpart by its index: see {@link FoundFiles}. */

@@ -20,6 +20,10 @@ describe('metainfo magnet', () => {
     assert.equal((await metainfo(['magnet', '-'], { cwd, input: `${v1}\r\n\n${v2}\n` })).stdout, links.join(''));
     const json = JSON.parse((await metainfo(['magnet', v1, '--json'], { cwd })).stdout);
     assert.deepEqual(json, { infohash: { v1: v1.toLowerCase(), v2: null }, magnet: links[0]?.trim() });
+    const garbage = await metainfo(['magnet', '-'], { cwd, input: `${v1}\nhello world\n${v2}\n` });
+    assert.deepEqual([garbage.code, garbage.stdout], [2, links.join('')]);
+    await metainfo(['create', 'album', '-q', '-o', v2], { cwd });
+    assert.match((await metainfo(['magnet', v2], { cwd })).stdout, /&dn=album/);
     for (const wrong of [v1.slice(1), `${v1}0`, `x${v1.slice(1)}`])
       assert.equal((await metainfo(['magnet', wrong], { cwd })).code, 1, wrong);
   });

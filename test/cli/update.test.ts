@@ -74,6 +74,20 @@ describe('metainfo update --date', () => {
   });
 });
 
+describe('metainfo update --compat --date', () => {
+  it('dates a torrent that only the compat profile accepts', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-k', 'v2', '--name', 'xx', '-q'], { cwd });
+    const file = path.join(cwd, 'xx.torrent');
+    const bytes = await readFile(file);
+    bytes[bytes.indexOf('2:xx') + 2] = 0xff;
+    await writeFile(file, bytes);
+    const { code, stderr } = await metainfo(['update', '--compat', 'xx.torrent', 'album', '--date', '@9'], { cwd });
+    assert.equal(code, 0, stderr);
+    assert.equal(Number((await Torrent.read(file, { context: { profile: 'compat' } })).creationDate), 9000);
+  });
+});
+
 describe('metainfo update with a folder above the files', () => {
   it('accepts the folder of a single file', async (t) => {
     const cwd = await workFolder(t);

@@ -247,10 +247,7 @@ describe('an error', () => {
     for (const [args, hint] of [
       [['album'], "unknown command 'album': use metainfo create album"],
       [['album.torrent'], "unknown command 'album.torrent': use metainfo show album.torrent"],
-      [
-        ['magnet:?xt=urn:btih:1'],
-        "unknown command 'magnet:?xt=urn:btih:1': use metainfo magnet 'magnet:?xt=urn:btih:1'",
-      ],
+      [['magnet:?xt=urn:btih:1'], "unknown command 'magnet:?xt=urn:btih:1': use metainfo magnet LINK"],
       [[hash], `unknown command '${hash}': use metainfo magnet ${hash}`],
       [['-v'], "unknown option '-v': use metainfo --version"],
       [['-i', 'x.torrent'], "unknown option '-i': use metainfo show FILE.torrent"],

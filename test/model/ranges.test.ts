@@ -239,7 +239,7 @@ describe('fullPath and webseedUrl', () => {
     for (const base of ['http://w/#x', 'http://w/?x', 'http:///x', 'w', 'data:,x'])
       assert.throws(
         () => range.webseedUrl(base),
-        { code: 'ERR_INVALID_ARGUMENT', message: /^base must be a URL/ },
+        { code: 'ERR_INVALID_ARGUMENT', message: /^files below a URL need one with a host/ },
         base,
       );
   });

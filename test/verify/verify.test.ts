@@ -364,12 +364,18 @@ describe('verify', () => {
     const torrent = await draft.generate({ version: 'v1' });
     await rm(path.join(folder, 'a'));
     await symlink('/etc/hosts', path.join(folder, 'a'));
+    assert.deepEqual((await verify(torrent, folder, { files: ['a'] })).unreadPieces, [[0, 1]]);
     await rm(path.join(folder, 'c'));
     // Pieces: a, a and b, b and c, c, c.
     const all = await verify(torrent, folder);
     assert.deepEqual([all.unreadPieces, all.badPieces], [[[0, 1]], [[2, 4]]]);
     const some = await verify(torrent, folder, { files: ['b', 'c'] });
     assert.deepEqual([some.unreadPieces, some.badPieces, some.uncheckedPieces], [[], [[2, 4]], [[1, 1]]]);
+    // Nothing can be read behind a link to nothing.
+    await rm(path.join(folder, 'a'));
+    await symlink('nowhere', path.join(folder, 'a'));
+    const gone = await verify(torrent, folder);
+    assert.deepEqual([gone.unreadPieces, gone.badPieces], [[], [[0, 4]]]);
   });
 
   it('keeps a symbolic link of the torrent complete when another file cannot be read', async (t) => {

@@ -116,7 +116,7 @@ function inForce({ options, origins }: ResolvedOptions, config: Configuration | 
   });
 }
 
-/** A value that has sizes, in the one form of sizes here: the options read it too. Undefined for any other value. */
+/** A value that has sizes, in the one form of sizes here. Undefined for any other value. */
 function sizeText({ form }: ConfigOption, parsed: unknown): string | undefined {
   if (form === 'lengths')
     return (parsed as LengthsBySize).map(([size, own]) => `${sizeOf(own)} up to ${sizeOf(size)} of content`).join(', ');
@@ -182,7 +182,7 @@ function listsOf({ file, profile, presets, aliases, hosts }: Configuration): str
           const value = options[option.attribute as keyof typeof options];
           return value === undefined ? [] : [`${option.key} ${sizeText(option, value) ?? value}`];
         });
-        return `${host}  ${rules.join(', ') || 'no rules'}`;
+        return `${host}  ${rules.join('; ') || 'no rules'}`;
       }),
     ),
   ];

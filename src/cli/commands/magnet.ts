@@ -1,4 +1,5 @@
 /** `metainfo magnet`: prints the magnet link of a torrent, or decodes a magnet link. */
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { HEAD } from '../../bencode/other-format.ts';
 import { magnetFindings } from '../../create/findings/tracker-findings.ts';
@@ -53,12 +54,14 @@ export function addMagnet(program: Command): void {
     .action((inputs: string[], options: MagnetOptions) => forEachFile(inputs, (input) => printLink(input, options)));
 }
 
+const HASH = /^(?:[\da-f]{40}|[\da-f]{64})$/i;
 /** The start of a magnet link, or an infohash on a line of its own. */
 const LINK = /^\s*(?:magnet:|(?:[\da-f]{40}|[\da-f]{64})\s*(?:\n|$))/i;
 
 async function printLink(input: string, options: MagnetOptions): Promise<void> {
   const bytes = isStdin(input) ? await readStdin(options) : null;
-  if (LINK.test(bytes ? Buffer.from(bytes.subarray(0, HEAD)).toString() : input)) {
+  const isFile = !bytes && HASH.test(input) && existsSync(input);
+  if (!isFile && LINK.test(bytes ? Buffer.from(bytes.subarray(0, HEAD)).toString() : input)) {
     const text = bytes ? Buffer.from(bytes).toString() : input;
     const links = text.split('\n').filter((line) => line.trim() !== '');
     return forEachFile(links, (link) => printDecoded(link.trim(), options));
@@ -83,7 +86,7 @@ async function printLink(input: string, options: MagnetOptions): Promise<void> {
 }
 
 async function printDecoded(link: string, options: MagnetOptions): Promise<void> {
-  if (!/^magnet:/i.test(link)) {
+  if (HASH.test(link)) {
     const magnet = `magnet:?xt=urn:${link.length === 40 ? 'btih:' : 'btmh:1220'}${link.toLowerCase()}`;
     const infohash = {
       v1: link.length === 40 ? link.toLowerCase() : null,

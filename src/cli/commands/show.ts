@@ -46,7 +46,7 @@ export function addShow(program: Command): void {
     .option('-v, --verbose', 'list the files and unknown keys; -vv: also short hashes; -vvv: full hashes', more, 0)
     .option('--json', 'print one line per file, each a JSON object')
     .addOption(
-      new Option('--field <name>', `print only this field, a value a line (repeatable): ${FIELDS.join(', ')}`)
+      new Option('--field <name>', `print only this field, one value per line (repeatable): ${FIELDS.join(', ')}`)
         .argParser(collectField)
         .conflicts('json'),
     );

@@ -200,7 +200,9 @@ async function updated(
     ...hashing,
   });
   const { torrent: updated, added, changed, removed, renamed, bytesRead } = await withAdvice(cache, updating);
-  const torrent = options.date ? edit(updated, { creationDate: options.date }) : updated;
+  const torrent = options.date
+    ? edit(updated, { creationDate: options.date }, { context: values.contextOf(options) })
+    : updated;
   const { nFiles: files, totalSize } = torrent;
   const [bytes, oldBytes] = [torrent, old].map((one) => TorrentBase.bytesOf(one).bytes) as [Uint8Array, Uint8Array];
   const isChanged = Buffer.compare(bytes, oldBytes) !== 0;

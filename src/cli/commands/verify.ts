@@ -131,12 +131,14 @@ export function addVerify(program: Command): void {
       }
       requireOneStdin([file, chosen.path ?? '']);
       const torrent = await readTorrent(file, options, chosen.path);
+      const wanted = chosenFiles(torrent, options);
+      if (wanted.unmatched.size > 0) throw unmatchedFiles(wanted.unmatched);
       await interruptible(async (signal) => {
         const sources = await foreignContent(torrent, chosen.path, options, signal);
         const path = sources
           ? withoutSecrets(chosen.path as string, /$/)
           : await contentPlace(torrent, chosen.path, options);
-        const one = { file, torrent, path, sources };
+        const one = { file, torrent, path, sources, wanted };
         if (!queue) return verifyOne(one, options, { signal });
         const { verifyInQueue } = await import('../queue/queue.ts');
         return verifyInQueue(queue, path, options, (engine) => verifyOne(one, options, { signal, engine }));
@@ -145,13 +147,20 @@ export function addVerify(program: Command): void {
   );
 }
 
+/** A torrent, and what is verified. */
+interface Verifying {
+  file: string;
+  torrent: Torrent;
+  path: string;
+  sources: VerifySources | null;
+  wanted: ReturnType<typeof chosenFiles>;
+}
+
 async function verifyOne(
-  { file, torrent, path, sources }: { file: string; torrent: Torrent; path: string; sources: VerifySources | null },
+  { file, torrent, path, sources, wanted: { files, unwantedFiles } }: Verifying,
   options: VerifyOptions,
   watch: { signal: AbortSignal; engine?: Engine },
 ): Promise<void> {
-  const { files, unwantedFiles, unmatched } = chosenFiles(torrent, options);
-  if (unmatched.size > 0) throw unmatchedFiles(unmatched);
   const verified = (await verifyContent(
     torrent,
     path,

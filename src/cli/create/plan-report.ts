@@ -47,12 +47,13 @@ export async function showPlan(paths: readonly string[], options: CreateOptions,
 async function checkedWebseeds(
   fields: Prepared['fields'],
   settings: Prepared['settings'],
-  { findings }: PlanReport,
+  { findings, totalSize }: PlanReport,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const draft = new TorrentCreate(fields);
   const webseeds = [draft.fields.urlList ?? []].flat();
   if (webseeds.length === 0) throw invalidArgument('--check-webseeds needs a webseed: add --webseed URL');
+  if (totalSize === null) throw invalidArgument('--check-webseeds needs content whose size is known');
   if (findings.some(({ severity }) => severity === 'error')) return [];
   const [{ planParts }, { webseedFindings }] = await Promise.all([
     import('../../parts/torrent-plan.ts'),
@@ -61,7 +62,7 @@ async function checkedWebseeds(
   const { files, torrent } = await planParts(draft, { ...settings, partSize: 'auto' });
   const { name, isSingleFile: single } = torrent;
   const lengths = files.path.map((path, i) => [single ? name : `${name}/${path}`, files.length[i]] as [string, number]);
-  const wanted = new Map(lengths.filter((_, i) => files.path[i] !== null));
+  const wanted = new Map(lengths.filter((_, i) => files.path[i] !== null && !files.keys[i]?.symlinkPath));
   return webseedFindings(webseeds, wanted, { single, signal });
 }
 

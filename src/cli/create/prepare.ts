@@ -239,12 +239,12 @@ async function foreignDraft(
  */
 async function listed(content: TorrentCreateFields, options: CreateOptions, signal: AbortSignal | undefined) {
   const { pieceLengths = [], minPieceLength = 1, maxPieceLength = Number.POSITIVE_INFINITY } = options;
-  const { pieceLength, targetPieces, maxPathLength, torrentVersion: version, name } = options;
+  const { pieceLength, targetPieces, maxTorrentSize, maxPathLength, torrentVersion: version, name } = options;
   const choosesLength = pieceLength === 'auto' && (pieceLengths.length > 0 || minPieceLength > 1);
   if (!choosesLength && maxPathLength === undefined) return {};
   const draft = new TorrentCreate(content);
   const sources = sourceFiles(draft.fields.sources ?? []);
-  const { layout } = await tryLayOut(draft, { version, sources, signal });
+  const { layout } = await tryLayOut(draft, { ...settingsOf(options), version, sources, signal });
   if (!layout) return {};
   const ofFile = (path: readonly string[]) => [name ?? layout.name, ...(layout.isSingleFile ? [] : path)].join('/');
   const longestPath =
@@ -252,10 +252,14 @@ async function listed(content: TorrentCreateFields, options: CreateOptions, sign
   if (!choosesLength || !hasAllSizes(layout)) return { longestPath };
   const { totalLength } = layout.files;
   const bySize = lengthBySize(pieceLengths, totalLength);
-  const automatic = choosePieceLength(totalLength);
+  const chosen = layout.pieceLength;
   const least = 2 ** Math.ceil(Math.log2(minPieceLength));
-  if (bySize === 'auto' && (automatic >= least || targetPieces !== undefined)) return { longestPath };
-  const length = Math.max(bySize === 'auto' ? automatic : bySize, least);
+  if (bySize === 'auto' && chosen >= least) return { longestPath };
+  // A small torrent needs longer pieces.
+  const needed = maxTorrentSize !== undefined && chosen > choosePieceLength(totalLength) ? chosen : 0;
+  const length = Math.max(bySize === 'auto' ? chosen : bySize, least, targetPieces === undefined ? needed : 0);
+  // The length is the closest one to the target that the rule allows.
+  delete options.targetPieces;
   return { longestPath, length: { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) } };
 }
 

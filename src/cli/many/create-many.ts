@@ -4,6 +4,7 @@ import type { Finding } from '../../create/findings/findings.ts';
 import type { PlanReport } from '../../create/findings/plan-report.ts';
 import type { ReuseReport } from '../../create/known/known.ts';
 import { MAX_GROUP } from '../../disk/write-group.ts';
+import { MetainfoError } from '../../errors/errors.ts';
 import { throwSystemError } from '../../errors/system-error.ts';
 import { Limiter, Slot } from '../../hash/limiter.ts';
 import { LARGE_JOB_BYTES } from '../../jobs/job-limiter.ts';
@@ -55,7 +56,10 @@ export async function createMany(
         const old = resume ? await upToDateOutput(job, signal) : null;
         if (old) return skipped(job, old.magnet(), (await isAhead(old, job.target)) ? AHEAD_NOTE : null, options);
         if (dryRun) {
-          const planned = await plan(job, options, signal);
+          const planned = await plan(job, options, signal).catch((error: unknown) => {
+            if (error instanceof MetainfoError) plansByCode.set(error.code, (plansByCode.get(error.code) ?? 0) + 1);
+            throw error;
+          });
           bytes += planned.totalSize;
           for (const code of planned.codes) plansByCode.set(code, (plansByCode.get(code) ?? 0) + 1);
           return planned.result;

@@ -28,12 +28,14 @@ export class OverallProgress {
   #endedBytes = { hashed: 0, all: 0 };
   #name = '';
   #bar: ProgressBar | null = null;
+  #isStopped = false;
 
   /** @param count The number of jobs; null if it is not known. */
   constructor(count: number | null, options: ProgressOptions) {
     this.#count = count;
     if (progressForm(options) === 'none') return;
-    this.#timers.push(setTimeout(() => this.#load(options), LOAD_AFTER_MS).unref());
+    if (options.progress === 'json') this.#load(options);
+    else this.#timers.push(setTimeout(() => this.#load(options), LOAD_AFTER_MS).unref());
     this.#timers.push(setInterval(() => this.#bar?.update(this.#state()), INTERVAL_MS).unref());
   }
 
@@ -72,13 +74,18 @@ export class OverallProgress {
   /** Removes the line for good. */
   stop(): void {
     for (const timer of this.#timers) clearTimeout(timer);
+    this.#isStopped = true;
+    this.#bar?.update(this.#state());
     this.clear();
     this.#bar = null;
   }
 
   async #load(options: ProgressOptions): Promise<void> {
     // If the module does not load, there is no line.
-    this.#bar = await barFor(options).catch(() => null);
+    const bar = await barFor(options).catch(() => null);
+    // All jobs may have ended.
+    if (this.#isStopped && options.progress === 'json') bar?.update(this.#state());
+    else this.#bar = bar;
   }
 
   #state(): BarState {

@@ -196,7 +196,7 @@ export function withHint(given: string, args = currentRun().args): string {
   // Commander repeats the arguments.
   const message = withoutSecrets(given);
   if (message.includes(MISSING) && hasWordsAfterFind(args)) return message.replace(MISSING, `${MISSING}: ${FIND}`);
-  const [, word = ''] = /unknown command '([^']+)'/.exec(message) ?? [];
+  const [, word = ''] = /unknown command '(.+)'/s.exec(message) ?? [];
   const hint = hintsIn(COMMANDS, word)[0] ?? hintForInput(word);
   if (!hint) return message;
   return `${message.replace(/\n?\(Did you mean [^)]*\)/, '').trimEnd()}: ${withUse(hint, 'metainfo ')}`;
@@ -204,7 +204,8 @@ export function withHint(given: string, args = currentRun().args): string {
 
 /** The command for a file, a folder or a link in place of a command. */
 function hintForInput(word: string): string | undefined {
-  if (/^magnet:|^(?:[\da-f]{40}|[\da-f]{64})$/i.test(word)) return `magnet ${shellWords(word)}`;
+  if (/^magnet:|^(?:[\da-f]{40}|[\da-f]{64})$/i.test(word))
+    return word.startsWith('magnet:') ? 'magnet LINK' : `magnet ${word}`;
   if (word === '' || !existsSync(word)) return undefined;
   return `${isTorrentFileName(word) ? 'show' : 'create'} ${shellWords(word)}`;
 }

@@ -8,7 +8,7 @@ import { forEachConcurrently } from '../../hash/for-each-concurrently.ts';
 import { webseedUrl } from '../../model/ranges.ts';
 import type { Torrent } from '../../model/torrent/torrent.ts';
 import type { RangeReader } from '../../sources/source-data.ts';
-import { type WebFile, webFile } from '../../sources/web-source.ts';
+import { INSTEAD, type WebFile, webFile } from '../../sources/web-source.ts';
 import { plural } from '../../text/format.ts';
 import { withoutSecrets } from '../../text/urls.ts';
 import { isSingleFile } from '../../verify/content-place.ts';
@@ -26,9 +26,10 @@ async function askWebseed(
   const answers: (WebFile | MetainfoError)[] = [];
   // Few enough requests at once for a small server.
   await forEachConcurrently(paths, { concurrency: 8, signal }, async (fullPath, i, stop) => {
-    answers[i] = await webFile(webseedUrl(base, { fullPath, single }), { signal: stop }).catch((error: unknown) => {
-      if (!(error instanceof MetainfoError) || error.code !== 'ERR_HTTP') throw error;
-      return error;
+    const ask = async () => webFile(webseedUrl(base, { fullPath, single }), { signal: stop });
+    answers[i] = await ask().catch((error: unknown) => {
+      if (!(error instanceof MetainfoError && ['ERR_HTTP', 'ERR_INVALID_ARGUMENT'].includes(error.code))) throw error;
+      return Object.assign(error, { message: error.message.replace(`: ${INSTEAD}`, '') });
     });
   });
   return answers;
@@ -47,7 +48,7 @@ export async function webseedFindings(
   const findings: Finding[] = [];
   for (const base of webseeds) {
     const problems = (await askWebseed(base, [...files.keys()], watch)).flatMap((answer, i) => {
-      if (answer instanceof MetainfoError) return [answer.message];
+      if (answer instanceof MetainfoError) return [answer.message.replace(/\.?$/, '.')];
       const wrong = `${withoutSecrets(answer.url, /$/)}: it has ${answer.size} bytes, not ${lengths[i]}.`;
       return answer.size === lengths[i] ? [] : [wrong];
     });
@@ -55,7 +56,7 @@ export async function webseedFindings(
     const more = problems.length - MAX_NAMED;
     const last = more > 0 ? [`${shown}: ${plural(more, 'more file')} cannot be used.`] : [];
     const advice = 'Upload the files to the webseed before you publish the torrent, or give another URL.';
-    for (const message of [...problems.slice(0, MAX_NAMED), ...last])
+    for (const message of new Set([...problems.slice(0, MAX_NAMED), ...last]))
       findings.push(warning('webseed_url', shown, message, { advice }));
   }
   return findings;
@@ -97,18 +98,26 @@ async function mirrorOf(
   single: boolean,
   signal: AbortSignal | undefined,
 ): Promise<VerifySources> {
-  const ask = (folder: string) => {
-    const paths = files.map(({ path }) => folder + path);
-    return askWebseed(url, paths, { single, signal });
-  };
+  // A symlink has no content (BEP 47), whatever the server sends for it.
+  const links = files.filter(({ attr }) => attr?.includes('l'));
+  const asked = files.filter(({ attr }) => !attr?.includes('l'));
+  const ask = (folder: string) =>
+    askWebseed(
+      url,
+      asked.map(({ path }) => folder + path),
+      { single, signal },
+    );
   let answers = await ask(single ? '' : `${name}/`);
-  if (!single && answers.every(isMissing)) answers = await ask('');
-  if (answers.every((answer) => answer instanceof MetainfoError)) throw answers[0];
-  return answers.flatMap((answer, i) => {
-    const { path, length } = files[i] as { path: string; length: number };
+  const hasNone = () => answers.every((answer) => answer instanceof MetainfoError);
+  const [first] = answers;
+  if (!single && hasNone()) answers = await ask('');
+  if (hasNone()) throw first;
+  const found = answers.flatMap((answer, i) => {
+    const { path, length } = asked[i] as { path: string; length: number };
     if (!(answer instanceof MetainfoError)) return [{ path, data: answer }];
     if (isMissing(answer)) return [];
     const failing: RangeReader = { size: length, read: () => Promise.reject(answer) };
     return [{ path, data: failing }];
   });
+  return [...found, ...links.map(({ path }) => ({ path, data: new Uint8Array() }))];
 }

@@ -49,7 +49,7 @@ function jsonLines(paced: ReturnType<typeof import('../../jobs/progress-bar.ts')
   return {
     update(given) {
       const { totalBytes, totalGrows, likelyBytes, ...state } = paced(given);
-      const isEnd = state.bytes === totalBytes && !state.jobs;
+      const isEnd = state.jobs ? state.jobs.ended === state.jobs.count : state.bytes === totalBytes;
       if (state.seconds < next && !(isEnd && next < Infinity)) return;
       next = isEnd ? Infinity : state.seconds + 1;
       stderr().write(`${printableJson({ event: 'progress', ...state, totalBytes: totalGrows ? null : totalBytes })}\n`);

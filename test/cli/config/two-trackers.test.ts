@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { sparseFile } from '../../support/tree.ts';
 import { command, entries, finish, metainfo, read, startProgram } from '../run.ts';
 import { folderWith, plan, shownBy } from './folder.ts';
 
@@ -154,6 +155,27 @@ max-piece-length = "48KiB"
       /:8: presets\.c\.piece-lengths: Expected SIZE=LENGTH/,
     ])
       assert.match(stderr, problem);
+  });
+});
+
+describe('rules about piece lengths', () => {
+  it('go on to longer pieces for a small torrent, and to the target within the limits', async (t) => {
+    const rules = (more: string) => `[hosts."a.example"]\n${more}\n[create]\ntracker = "http://a.example/x"\n`;
+    const lengthOf = async (rule: string, ...args: string[]) => {
+      const run = await folderWith(t, rules(rule));
+      await sparseFile(run.cwd, 'film', 2 ** 20);
+      const { code, stdout } = await metainfo(['plan', 'film', '-k', 'v1', '--json', ...args], run);
+      const { pieceLength, findings } = JSON.parse(stdout);
+      return [code, pieceLength / 1024, findings.filter(({ severity }: { severity: string }) => severity === 'error')];
+    };
+    const small = 'max-torrent-size = "400"\n';
+    const [, needed] = await lengthOf(small);
+    assert.ok(Number(needed) > 32, String(needed));
+    for (const rule of ['min-piece-length = "32KiB"', 'piece-lengths = "1GiB=32KiB"'])
+      assert.deepEqual(await lengthOf(small + rule), [0, needed, []], rule);
+    const least = 'min-piece-length = "64KiB"';
+    assert.deepEqual(await lengthOf(least, '--target-pieces', '1000'), [0, 64, []]);
+    assert.deepEqual(await lengthOf(least, '--target-pieces', '8'), [0, 128, []]);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { noise } from '../../hash/reference.ts';
@@ -8,11 +8,11 @@ import { webServer } from '../../support/web-server.ts';
 import { finish, metainfo, start, workFolder } from '../run.ts';
 
 /** A server of the files of a folder, in ranges. */
-async function mirror(t: TestContext, folder: string) {
+async function mirror(t: TestContext, folder: string, lacking = 404) {
   const web = await webServer(t, Buffer.alloc(0), async ({ request, response, answer }) => {
     const place = decodeURIComponent(new URL(request.url as string, 'http://x').pathname);
     const content = await readFile(path.join(folder, place)).catch(() => null);
-    if (!content) return void response.writeHead(404).end();
+    if (!content) return void response.writeHead(lacking).end();
     web.object = { ...web.object, content };
     return answer();
   });
@@ -82,6 +82,29 @@ describe('metainfo verify with a URL', () => {
     const { error } = JSON.parse(stdout);
     assert.deepEqual([code, error?.code ?? JSON.parse(stdout).code, stderr], [1, 'ERR_HTTP', '']);
     assert.ok(!stdout.includes('hunter2'));
+  });
+
+  it('takes symlinks as they are, and finds the files of a server that refuses what it lacks', async (t) => {
+    const cwd = await workFolder(t);
+    await symlink('b', path.join(cwd, 'album/link'));
+    await metainfo(['create', 'album', '-q', '--symlinks', 'store'], { cwd });
+    const web = await mirror(t, path.join(cwd, 'album'), 403);
+    const { code, stdout } = await metainfo(['verify', 'album.torrent', web.url('/')], { cwd });
+    assert.deepEqual([code, stdout.split(';')[0]], [0, 'album: complete']);
+    assert.ok(!web.requests.some(({ url }) => url?.includes('link')));
+    const args = ['plan', 'album', '--symlinks', 'store', '-o', 'x', '--strict', '--check-webseeds'];
+    const { stdout: planned } = await metainfo([...args, '-w', web.url('/'), '-w', 'ftp://h.example/'], { cwd });
+    assert.match(planned, /warning|error/);
+    assert.doesNotMatch(planned, /link/);
+    assert.match(planned, /ftp[\s\S]*\[webseed_url\]/);
+  });
+
+  it('ends if a pipe that has no writer is not needed', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album/a.txt', '-q'], { cwd });
+    execFileSync('mkfifo', [path.join(cwd, 'pipe')]);
+    const { code } = await finish(start(['verify', 'a.txt.torrent', 'pipe', '--files', 'none'], { cwd }));
+    assert.notEqual(code, 0);
   });
 
   it('refuses what needs a disk, in one line', async (t) => {

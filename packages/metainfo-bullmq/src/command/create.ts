@@ -63,7 +63,7 @@ async function followed(
     const file = state === 'joining' ? 'joining' : `${hashed} of ${parts} parts`;
     // An earlier run may have hashed many parts: the bar takes the pace from the first state on.
     started ??= process.uptime();
-    bar?.update({ bytes, totalBytes, file, seconds: process.uptime() - started });
+    bar?.update({ bytes, totalBytes, file, seconds: process.uptime() - started, isRemote: true });
   };
   try {
     return await queued.done({ ...watch, onProgress });

@@ -28,7 +28,7 @@ export interface Terminal {
 
 /** A progress bar. */
 export interface ProgressBar {
-  update(state: { bytes: number; totalBytes: number; file: string; seconds: number }): void;
+  update(state: { bytes: number; totalBytes: number; file: string; seconds: number; isRemote: boolean }): void;
   /** Removes the bar. */
   finish(): void;
 }
