@@ -204,7 +204,7 @@ describe('metainfo plan', () => {
     const quiet = await metainfo(['plan', 'album'], { cwd });
     assert.doesNotMatch(quiet.stdout, /^left out/m);
     const verbose = await metainfo(['plan', 'album', '-v'], { cwd });
-    assert.match(verbose.stdout, /^left out +b\/Thumbs\.db$/m);
+    assert.match(verbose.stdout, /^not included +b\/Thumbs\.db$/m);
   });
 
   it('warns of names that other systems cannot store', async (t) => {
