@@ -19,6 +19,8 @@ export interface SmallTree {
   files: HeldFile[];
 }
 
+/** Whether Node or Deno restricts this process: their permissions do not reach native code. */
+const isRestricted = 'permission' in process || 'Deno' in globalThis;
 /** Characters. Any system takes paths of so many. */
 const MAX_PATH = 300;
 
@@ -39,7 +41,7 @@ interface SmallTreeOptions extends Checked<BeneathOptions> {
 export async function readSmallTree(target: string, options: SmallTreeOptions): Promise<SmallTree | null> {
   const { maxBytes, maxFiles, signal } = options;
   const place = shortPathOf(target, options);
-  const Job = place && addonOrNull()?.SmallTree;
+  const Job = place && !isRestricted && addonOrNull()?.SmallTree;
   if (!Job) return null;
   const job = new Job(place.root, place.path, maxBytes, maxFiles);
   const removeListener = onAbort(signal, () => job.cancel());

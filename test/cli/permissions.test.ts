@@ -125,7 +125,7 @@ describe('the command under the permission model', { skip: process.platform === 
       [['show', 'secret/b'], /^error: .*secret.b.*--allow-fs-read.* \[ERR_UNREADABLE\]\n$/],
     ] as const) {
       const { code, stderr } = await run(flags, [MAIN, ...args, '--no-config']);
-      assert.equal(code, 1);
+      assert.equal(code, 1, `${args}: ${stderr}`);
       assert.match(stderr, message);
     }
     const { stdout } = await run(flags, [MAIN, 'show', 'secret/b', '--json', '--no-config']);
