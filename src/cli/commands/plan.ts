@@ -49,7 +49,7 @@ export function addPlan(program: Command): void {
     .addOption(
       new Option('--each', 'plan a torrent for every entry of the given folders').conflicts(['partSize', 'name']),
     )
-    .optionsGroup('Trackers and peers:')
+    .optionsGroup('Webseeds:')
     .option('--check-webseeds', 'ask each webseed for the size of every file, and for a range of it')
     .optionsGroup('Other machines:')
     .option(
