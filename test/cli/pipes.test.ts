@@ -320,7 +320,7 @@ describe('create -', () => {
     const cwd = await workFolder(t);
     const { stderr } = shell(
       cwd,
-      '(head -c 60000000 /dev/zero; sleep 2; head -c 10 /dev/zero) | metainfo create - --name x',
+      '(head -c 60000000 /dev/zero; sleep 2; head -c 10 /dev/zero) | metainfo create - --name x --progress bar',
     );
     assert.match(stderr, /^( *[\d.]+ MiB {2}[\d.]+ [KM]iB\/s\n)+$/);
   });
