@@ -258,8 +258,8 @@ async function listed(content: TorrentCreateFields, options: CreateOptions, sign
   // A small torrent needs longer pieces.
   const needed = maxTorrentSize !== undefined && chosen > choosePieceLength(totalLength) ? chosen : 0;
   const length = Math.max(bySize === 'auto' ? chosen : bySize, least, targetPieces === undefined ? needed : 0);
-  // The length is the closest one to the target that the rule allows.
-  delete options.targetPieces;
+  // The shortest length of the rule is the closest one to the target. Lengths by size contradict a target.
+  if (bySize === 'auto') delete options.targetPieces;
   return { longestPath, length: { pieceLength: Math.min(length, powerOfTwoWithin(maxPieceLength)) } };
 }
 

@@ -176,6 +176,8 @@ describe('rules about piece lengths', () => {
     const least = 'min-piece-length = "64KiB"';
     assert.deepEqual(await lengthOf(least, '--target-pieces', '1000'), [0, 64, []]);
     assert.deepEqual(await lengthOf(least, '--target-pieces', '8'), [0, 128, []]);
+    const [code] = await lengthOf('', '--piece-lengths', '1GiB=64KiB', '--target-pieces', '1000');
+    assert.equal(code, 1, 'lengths by size are not the target');
   });
 });
 
