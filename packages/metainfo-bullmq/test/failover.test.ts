@@ -59,6 +59,9 @@ describe('queues on Redis', { skip: redisMissing() }, () => {
     const [workers, queue] = [await work(), producer()];
     const output = 'media/x.torrent';
     await (await queue.addTorrent(plan, { output })).done();
+    // The other server knows the first worker once it has a later write.
+    await one.client.set('later', 1);
+    assert.equal(await one.client.wait(1, 0), 1);
     // The old primary stays up, and so do the connections of the producer.
     await two.client.replicaof('NO', 'ONE');
     await one.client.replicaof('127.0.0.1', second);

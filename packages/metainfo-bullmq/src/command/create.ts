@@ -29,10 +29,10 @@ interface Made {
 /** Creates the torrent of a plan with the workers of a queue, and reports it. After Ctrl-C, asks what becomes of it. */
 export async function createByWorkers(
   plan: TorrentPlan,
-  { connection, store, output, force, priority, ...options }: CreateOptions,
+  options: CreateOptions,
   report: (made: Made) => Promise<void>,
 ): Promise<void> {
-  const { terminal, json, quiet } = options;
+  const { connection, store, output, force, priority, terminal, json, quiet } = options;
   const queue = new TorrentQueue({ connection, store });
   const server = nameOfConnection(connection);
   const notices = waitNotices(queue, { root: output.split('/', 1)[0] as string, server, json, terminal });
@@ -56,7 +56,7 @@ export async function createByWorkers(
 /** Waits for a torrent, and shows its progress. After Ctrl-C, asks what becomes of it. */
 async function followed(
   queued: QueuedTorrent,
-  { json, bar, terminal, ...watch }: PrintOptions & Pick<CreateOptions, 'bar'> & DoneOptions,
+  { json, bar, terminal, signal, onNoWorker }: CreateOptions & Pick<DoneOptions, 'onNoWorker'>,
 ): Promise<JoinedTorrent> {
   let started: number | undefined;
   const onProgress = ({ bytes, totalBytes, hashed, parts, state }: QueueProgress) => {
@@ -66,7 +66,7 @@ async function followed(
     bar?.update({ bytes, totalBytes, file, seconds: process.uptime() - started, isRemote: true });
   };
   try {
-    return await queued.done({ ...watch, onProgress });
+    return await queued.done({ signal, onNoWorker, onProgress });
   } catch (error) {
     bar?.finish();
     if (!(error instanceof AbortError)) throw error;
