@@ -111,7 +111,7 @@ async function mirrorOf(
   const hasNone = () => answers.every((answer) => answer instanceof MetainfoError);
   const [first] = answers;
   if (!single && hasNone()) answers = await ask('');
-  if (hasNone()) throw first;
+  if (hasNone()) throw answers.find((answer) => !isMissing(answer)) ?? first;
   const found = answers.flatMap((answer, i) => {
     const { path, length } = asked[i] as { path: string; length: number };
     if (!(answer instanceof MetainfoError)) return [{ path, data: answer }];

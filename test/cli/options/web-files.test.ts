@@ -84,6 +84,18 @@ describe('metainfo verify with a URL', () => {
     assert.ok(!stdout.includes('hunter2'));
   });
 
+  it('names the cause if a server of the folder itself has the files, but no ranges', async (t) => {
+    const cwd = await workFolder(t);
+    await metainfo(['create', 'album', '-q'], { cwd });
+    const web = await webServer(t, Buffer.from('all'), ({ request, response }) => {
+      const isThere = !request.url?.startsWith('/album/');
+      response.writeHead(isThere ? 200 : 404, { 'content-length': 3 }).end(isThere ? 'all' : '404');
+    });
+    const { code, stderr } = await metainfo(['verify', 'album.torrent', web.url('/')], { cwd });
+    assert.equal(code, 1);
+    assert.match(stderr, /does not support range requests/);
+  });
+
   it('takes symlinks as they are, and finds the files of a server that refuses what it lacks', async (t) => {
     const cwd = await workFolder(t);
     await symlink('b', path.join(cwd, 'album/link'));
