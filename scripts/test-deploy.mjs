@@ -147,6 +147,11 @@ async function until(what, isTrue) {
   }
 }
 const redisCli = (...args) => spawnSync('redis-cli', ['-p', String(port), ...args], { encoding: 'utf8' }).stdout.trim();
+/** The number of jobs in some keys of queues: lists, or sorted sets of jobs with a priority. */
+const waitingIn = (keys) =>
+  keys
+    .map((key) => Number(redisCli(key.endsWith(':prioritized') ? 'zcard' : 'llen', key)))
+    .reduce((sum, count) => sum + count, 0);
 
 /** Starts a command, and resolves `ended` with its exit code and output. */
 function start([command, ...args], options = {}) {
@@ -176,8 +181,8 @@ async function workThrough(worker, place, { waiting = () => {}, running = () => 
   });
   await until('three parts wait', () => {
     if (isOver) throw new Error(`${producer.said.stdout}${producer.said.stderr}`);
-    const keys = redisCli('keys', 'metainfo:metainfo-parts*:wait').split('\n').filter(Boolean);
-    return keys.some((key) => redisCli('llen', key) === '3');
+    const keys = ['wait', 'prioritized'].map((state) => `metainfo:metainfo-parts-media:${state}`);
+    return waitingIn(keys) === 3;
   });
   await waiting();
   const { child, ended, said } = start(worker.argv, { env: { ...env, ...worker.env } });
@@ -474,10 +479,9 @@ await step(
     const { args, binds } = containerOf('Deployment', place);
     const { terminationGracePeriodSeconds: stopSeconds, containers } = manifests.Deployment.spec.template.spec;
     const argv = inImage([...config.Entrypoint, ...args], binds, { QUEUE_URL });
-    const { listName } = manifests.ScaledObject.spec.triggers[0].metadata;
+    const keys = manifests.ScaledObject.spec.triggers.map(({ metadata }) => metadata.listName);
     const waiting = () => {
-      if (redisCli('llen', listName) !== '3')
-        throw new Error(`${listName} is not the list of parts that wait: ${redisCli('keys', '*wait')}`);
+      if (waitingIn(keys) !== 3) throw new Error(`not all parts wait in ${keys}: ${redisCli('keys', '*')}`);
     };
     const running = async () => {
       const [{ ports, readinessProbe, livenessProbe }] = containers;
