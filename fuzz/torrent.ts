@@ -146,7 +146,7 @@ function requireSameLists(input: Buffer, { torrent, why }: Seen): void {
 /** Rules of compat that default does not have, as in libtorrent: docs/validation.md. */
 const ONLY_COMPAT = [
   ...['depth', 'bad_integer', 'digits', 'duplicate_key', 'leading_zero', 'negative_zero', 'unsorted_key'],
-  ...['piece_length', 'too_large', 'meta_version', 'v1_v2_files_match', 'symlink'],
+  ...['piece_length', 'too_large', 'meta_version', 'v1_v2_files_match', 'symlink', 'unsafe_path'],
 ];
 
 export const check: Target['check'] = (input) => {
