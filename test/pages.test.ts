@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { scopeOf, Transmission } from './support/clients.ts';
 import { clientMissing, missing } from './support/external.ts';
@@ -6,6 +7,7 @@ import { examplesOf, pages, pageText, parsePage, requireTypes, runPage, sourcesW
 import { QBittorrent, qbittorrentMissing } from './support/qbittorrent.ts';
 import { s3Server } from './support/s3.ts';
 import { temporaryFolder } from './support/tree.ts';
+import { folderServer } from './support/web-server.ts';
 
 const curlMissing = () => missing('curl', 'curl', ['--version']);
 const gpgMissing = () =>
@@ -15,12 +17,17 @@ const gpgMissing = () =>
 const NEEDS: Readonly<Record<string, () => string | false>> = {
   'docs/guides/cookbook.md': () => curlMissing() || gpgMissing(),
   'docs/guides/parts.md': () => missing('GNU parallel', 'parallel', ['--version']),
+  'docs/guides/switching.md': () => missing('jq', 'jq', ['--version']) || missing('yq', 'yq', ['--version']),
+  'docs/guides/verifying.md': curlMissing,
   'docs/guides/seeding.md': () => curlMissing() || qbittorrentMissing() || clientMissing('transmission-daemon'),
 };
 
-/** Starts the servers that a page needs, and returns the variables that name them. */
-const SERVERS: Readonly<Record<string, (t: TestContext) => Promise<Record<string, string>>>> = {
+/** Starts the servers that a page needs, and returns the variables that name them. The page runs in `work` in the folder. */
+const SERVERS: Readonly<Record<string, (t: TestContext, folder: string) => Promise<Record<string, string>>>> = {
   'docs/guides/parts.md': async (t) => (await s3Server(t)).env,
+  'docs/guides/verifying.md': async (t, folder) => ({
+    MIRROR: (await folderServer(t, path.join(folder, 'work'))).origin,
+  }),
   'docs/guides/seeding.md': async (t) => {
     const scope = scopeOf(t);
     const [qBittorrent, transmission] = [await QBittorrent.start(scope), await Transmission.startEmpty(scope)];
@@ -39,8 +46,9 @@ describe('code on pages', { concurrency: 2 }, () => {
   for (const name of pages()) {
     const skip = NEEDS[name]?.() ?? false;
     it(`${name}: every block runs and prints what the page shows`, { skip }, async (t) => {
-      const env = (await SERVERS[name]?.(t)) ?? {};
-      await runPage(parsePage(pageText(name)), await temporaryFolder(t), { env });
+      const folder = await temporaryFolder(t);
+      const env = (await SERVERS[name]?.(t, folder)) ?? {};
+      await runPage(parsePage(pageText(name)), folder, { env });
     });
   }
 

@@ -222,7 +222,7 @@ describe('system faults', { skip: shimMissing(), concurrency: 2 }, () => {
     [
       { call: 'read', action: 'EIO', every: 1 },
       1,
-      /^error: \/.*\/data\/\S+: cannot read it \(EIO\)\. With --cache, hashed files are kept for the next run\. \[ERR_READ\]\n$/,
+      /^error: \/.*\/data\/\S+: cannot read it \(EIO\): the disk, .* \(smartctl\)\. With --cache, hashed files are kept for the next run\. \[ERR_READ\]\n$/,
     ],
     [{ call: 'open', action: 'EMFILE' }, 1, /\/data\/\S+: .*\(ulimit -n\)\. \[ERR_NO_DESCRIPTORS\]\n$/],
     [{ call: 'read', action: 'end', first: 2 }, 1, /\/data\/\S+ changed .*ended at byte .*\[ERR_FILE_CHANGED\]\n$/],

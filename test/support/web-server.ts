@@ -1,7 +1,9 @@
 /** A web server on 127.0.0.1 that serves one object with range requests, and lies as a test tells it to. */
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import type { TestContext } from 'node:test';
 
 /** A request, and what an honest server would answer. */
@@ -66,6 +68,18 @@ export async function webServer(
   t.after(() => {
     server.closeAllConnections();
     server.close();
+  });
+  return web;
+}
+
+/** Starts a server of the files of a folder, in ranges. @param lacking The status for any other file. */
+export async function folderServer(t: Pick<TestContext, 'after'>, folder: string, lacking = 404): Promise<WebServer> {
+  const web = await webServer(t, Buffer.alloc(0), async ({ request, response, answer }) => {
+    const place = decodeURIComponent(new URL(request.url as string, 'http://x').pathname);
+    const content = await readFile(path.join(folder, place)).catch(() => null);
+    if (!content) return void response.writeHead(lacking).end();
+    web.object = { ...web.object, content };
+    return answer();
   });
   return web;
 }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { missing } from '../../support/external.ts';
 import { pageText } from '../../support/pages.ts';
 import { notRoot } from '../../support/unprivileged.ts';
 import { command, entries, metainfo, read } from '../run.ts';
@@ -173,9 +174,7 @@ describe('a configuration file that is YAML', () => {
     assert.match(stderr, /use --config with TOML: docs\/guides\/switching\.md converts YAML/);
   });
 
-  it('is converted by the program of the guide', {
-    skip: spawnSync('jq', ['--version']).status !== 0 && 'needs jq',
-  }, async (t) => {
+  it('is converted by the program of the guide', { skip: missing('jq', 'jq', ['--version']) }, async (t) => {
     const run = await folderWith(t, null);
     const [, program = ''] = /mkbrr\.jq <<'EOT'\n([\s\S]+?)EOT\n/.exec(pageText('docs/guides/switching.md')) ?? [];
     const converted = (input: object, ...args: string[]) => {

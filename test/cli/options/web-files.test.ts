@@ -4,20 +4,8 @@ import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promi
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { noise } from '../../hash/reference.ts';
-import { webServer } from '../../support/web-server.ts';
+import { folderServer, webServer } from '../../support/web-server.ts';
 import { finish, metainfo, start, workFolder } from '../run.ts';
-
-/** A server of the files of a folder, in ranges. */
-async function mirror(t: TestContext, folder: string, lacking = 404) {
-  const web = await webServer(t, Buffer.alloc(0), async ({ request, response, answer }) => {
-    const place = decodeURIComponent(new URL(request.url as string, 'http://x').pathname);
-    const content = await readFile(path.join(folder, place)).catch(() => null);
-    if (!content) return void response.writeHead(lacking).end();
-    web.object = { ...web.object, content };
-    return answer();
-  });
-  return web;
-}
 
 /** A folder with torrents of an album and of a film in all versions, and a mirror of it. */
 async function mirrored(t: TestContext, version: string) {
@@ -29,7 +17,7 @@ async function mirrored(t: TestContext, version: string) {
     await metainfo(['create', name, '-k', version, '-q', '-l', '16KiB'], { cwd });
     execFileSync('cp', ['-r', path.join(cwd, name), path.join(cwd, 'web')]);
   }
-  const web = await mirror(t, path.join(cwd, 'web'));
+  const web = await folderServer(t, path.join(cwd, 'web'));
   const verify = async (...args: string[]) => {
     const { code, stdout, stderr } = await metainfo(['verify', ...args, '--json'], { cwd });
     assert.equal(stderr, '');
@@ -100,7 +88,7 @@ describe('metainfo verify with a URL', () => {
     const cwd = await workFolder(t);
     await symlink('b', path.join(cwd, 'album/link'));
     await metainfo(['create', 'album', '-q', '--symlinks', 'store'], { cwd });
-    const web = await mirror(t, path.join(cwd, 'album'), 403);
+    const web = await folderServer(t, path.join(cwd, 'album'), 403);
     const { code, stdout } = await metainfo(['verify', 'album.torrent', web.url('/')], { cwd });
     assert.deepEqual([code, stdout.split(';')[0]], [0, 'album: complete']);
     assert.ok(!web.requests.some(({ url }) => url?.includes('link')));
