@@ -146,8 +146,10 @@ function requireSameLists(input: Buffer, { torrent, why }: Seen): void {
 /** Rules of compat that default does not have, as in libtorrent: docs/validation.md. */
 const ONLY_COMPAT = [
   ...['depth', 'bad_integer', 'digits', 'duplicate_key', 'leading_zero', 'negative_zero', 'unsorted_key'],
-  ...['piece_length', 'too_large', 'meta_version', 'v1_v2_files_match', 'symlink', 'unsafe_path'],
+  ...['piece_length', 'too_large', 'v1_v2_files_match'],
 ];
+/** Rules that only compat enforces: default warns of them. */
+const WARNED = ['meta_version', 'symlink', 'unsafe_path'];
 
 export const check: Target['check'] = (input) => {
   const [normal, strict, compat] = PROFILES.map((profile) => inspect(input, profile)) as [Seen, Seen, Seen];
@@ -157,8 +159,9 @@ export const check: Target['check'] = (input) => {
   // Strict accepts no torrent that default refuses; compat refuses few that default accepts.
   assert.ok(!strict.torrent || normal.torrent, `only strict takes it: ${normal.why}`);
   const more = normal.torrent && !compat.torrent ? compat.why.split(' ') : [];
+  const warned = normal.torrent?.warnings.map(({ code }) => code as string) ?? [];
   assert.ok(
-    more.every((code) => ONLY_COMPAT.includes(code)),
+    more.every((code) => ONLY_COMPAT.includes(code) || (WARNED.includes(code) && warned.includes(code))),
     `only compat refuses it: ${compat.why}`,
   );
 };
